@@ -4,7 +4,7 @@
     python3 dev.py run        sets up what is missing, then serves everything on http://127.0.0.1:8000
     python3 dev.py test       sets up what is missing, then runs the checks and the tests
 
-Other sub-commands: setup, lint, doctor, translations, reset, sdk, screenshots. Nothing needs to be activated.
+Other sub-commands: setup, check, fix, lint, doctor, translations, reset, sdk, screenshots, release. Nothing needs to be activated.
 """
 
 import sys

@@ -4,8 +4,21 @@
 import os
 import sys
 
+from core.version import VERSION
+
+# What these write, no other user of the machine reads; other commands write into the checkout.
+PRIVATE_COMMANDS = frozenset(
+    {"createsuperuser", "deliver", "fake_fcm", "migrate", "move_media", "purge_expired", "runserver", "serve"}
+)
+
 
 def main() -> None:
+    if sys.argv[1:] in (["version"], ["--version"]):
+        # Django would print its own version, and the settings may be incomplete.
+        sys.stdout.write(f"{VERSION}\n")
+        return
+    if PRIVATE_COMMANDS & set(sys.argv[1:2]):
+        os.umask(0o077)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     if sys.argv[1:2] == ["serve"]:
         # Request threads share a pool; what stays for long has connections of its own.

@@ -8,11 +8,20 @@ class AccountsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from accounts import checks, media  # noqa: F401  (checks register themselves)
+        from accounts import checks  # noqa: F401  (checks register themselves)
         from accounts.conf import Defaults
+        from accounts.images import access
         from accounts.models import Image, RateCount
-        from core import ratelimits
+        from accounts.tokens import token_secrets
+        from core import secret_settings
+        from core.api import ratelimits
 
         ratelimits.register("ACCOUNTS", Defaults().RATES)
+        secret_settings.register(
+            "TOKEN_KEYS",
+            secret_settings.KEY_BYTES,
+            token_secrets,
+            hint="TOKEN_KEYS is kid:secret[,kid:secret…], newest first.",
+        )
         ratelimits.count_with(RateCount.objects.count_use)
-        media.register(Image.Kind.AVATAR, media.avatar_is_visible)
+        access.register(Image.Kind.AVATAR, access.avatar_is_visible)

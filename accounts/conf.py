@@ -5,32 +5,46 @@ from pathlib import Path
 
 from core.conf import ALLOW, COUNT_IN_DATABASE, RatesByScope, prefixed
 
+# The most characters of texts. Columns hold them, so a longer one needs a migration.
+EXTERNAL_ID_LENGTH = 128
+NAME_LENGTH = 50
+BIO_LENGTH = 500
+HINT_LENGTH = 64
+REASON_LENGTH = 500
+DEVICE_NAME_LENGTH = 200
+# The least, too.
+USERNAME_LENGTHS = (3, 32)
+# The most characters of a password that are hashed; the least are an option of AUTH_PASSWORD_VALIDATORS.
+PASSWORD_LENGTH = 256
+
 
 @dataclass(frozen=True)
 class Defaults:
     # kid:secret pairs, newest first; a secret has at least 32 bytes.
     TOKEN_KEYS: str = ""
-    # The file that the keys were read from; none when the environment sets them.
+    # The file that the keys were read from; None when the environment sets them.
     TOKEN_KEYS_FILE: Path | None = None
-    TOKEN_ISSUER: str = "parley"
-    TOKEN_AUDIENCE: str = "parley-api"
-    TOKEN_DAYS: int = 7
-    TOKEN_LEEWAY_SECONDS: int = 30
     SESSION_DAYS: int = 90
     REFRESH_GRACE_SECONDS: int = 60
     LAST_USED_EVERY_SECONDS: int = 300
 
+    CODE_DIGITS: int = 6
+    # The code of the second step that is mailed in place of the second password.
+    MAILED_STEP_DIGITS: int = 8
+    # Failed codes of an account on one day, and the digits of its codes from then on.
+    CODE_GROWS_AFTER: tuple[tuple[int, int], ...] = ((100, 10), (20, 8))
     CODE_MINUTES: int = 10
     # Wrong codes from one network, and from all networks together.
     CODE_TRIES: int = 5
     CODE_TRIES_IN_ALL: int = 15
 
-    # Wrong passwords in a row, and the seconds of waiting from then on; every further five: the last.
+    # Wrong passwords in a row, and the seconds of the lockout that follows. Every further five lock out for as long as
+    # the last step.
     LOCK_STEPS: tuple[tuple[int, int], ...] = ((5, 60), (10, 300), (15, 900))
     LOCK_EVERY: int = 5
     # Older wrong passwords are not counted.
     LOCK_QUIET_HOURS: int = 24
-    # A trusted device is not locked out, but may be wrong only so often an hour while it would be.
+    # A trusted device is not locked out, but has only so many tries an hour during a lockout.
     TRUSTED_DEVICE_TRIES: int = 10
 
     TRUSTED_DEVICE_DAYS: int = 30
@@ -39,8 +53,12 @@ class Defaults:
     TWO_STEP_TOKEN_MINUTES: int = 10
     TWO_STEP_TRIES: int = 5
     WRONG_SECOND_PASSWORDS_A_DAY: int = 10
-    # From this number of wrong second passwords a day on, the owner is mailed: the first password is known to another.
+    # From this number of wrong second passwords a day the owner gets a mail: someone else knows the first password.
     WRONG_SECOND_PASSWORDS_MAILED: int = 3
+    # Wrong app codes at the sign-in to the support pages: from one network in an hour, and from all unknown networks
+    # together in a day.
+    STAFF_CODE_TRIES: int = 10
+    WRONG_STAFF_CODES_A_DAY: int = 100
     RECOVERY_CODES: int = 10
     # After a recovery code its session may set a new second password without the old one.
     SECOND_PASSWORD_FREE_MINUTES: int = 15
@@ -67,7 +85,11 @@ class Defaults:
     SESSIONS_KEPT_DAYS: int = 90
     DELETE_GRACE_DAYS: int = 14
 
-    # Networks where the account was used in these days are known: they have limits of their own.
+    # Megabytes (1,048,576 bytes each) of originals that a user may store on one day, and in all.
+    STORAGE_QUOTA_DAY_MB: int = 500
+    STORAGE_QUOTA_TOTAL_MB: int = 5_120
+
+    # Networks where the account was used within these days are known and have limits of their own.
     KNOWN_NETWORK_DAYS: int = 90
 
     # The views declare what each rate is counted by; docs/security.md has the table.
@@ -84,7 +106,7 @@ class Defaults:
             "forgot_password_network": (60, 3600, COUNT_IN_DATABASE),
             "verify_reset": (10, 60, COUNT_IN_DATABASE),
             "verify_reset_network": (60, 60, COUNT_IN_DATABASE),
-            # Tries are counted on the token and the account; these keep password hashes affordable.
+            # Tries are counted on the token and the account; these rates limit the cost of password hashes.
             "two_step": (30, 60, COUNT_IN_DATABASE),
             "two_step_forgot": (30, 60, COUNT_IN_DATABASE),
             "resend_two_step": (3, 60, COUNT_IN_DATABASE),
@@ -104,3 +126,8 @@ class Defaults:
 
 
 conf = prefixed("ACCOUNTS", Defaults())
+
+
+def code_lengths() -> list[int]:
+    """The numbers of digits that mailed codes have, the usual one first."""
+    return sorted({conf.CODE_DIGITS, conf.MAILED_STEP_DIGITS, *(digits for _, digits in conf.CODE_GROWS_AFTER)})

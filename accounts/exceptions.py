@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from core.exceptions import ApiError
+from core.api.exceptions import ApiError
 
 
 class InvalidOtp(ApiError):
@@ -56,7 +56,7 @@ class EmailNotVerified(ApiError):
 class UserBlocked(ApiError):
     status_code = 403
     default_code = "user_blocked"
-    default_detail = _("One of you has blocked the other.")
+    default_detail = _("You can't contact this person.")
 
 
 class ActionTokenRequired(ApiError):
@@ -74,7 +74,7 @@ class ActionTokenInvalid(ApiError):
 class UserNotFound(ApiError):
     status_code = 404
     default_code = "user_not_found"
-    default_detail = _("There is no such user.")
+    default_detail = _("This user doesn't exist.")
 
 
 class EmailTaken(ApiError):
@@ -87,6 +87,32 @@ class UsernameTaken(ApiError):
     status_code = 409
     default_code = "username_taken"
     default_detail = _("This username is taken.")
+
+
+class ExternalIdTaken(ApiError):
+    status_code = 409
+    default_code = "external_id_taken"
+    default_detail = _("Another account has this external id.")
+
+
+class DeletionScheduled(ApiError):
+    status_code = 409
+    default_code = "deletion_scheduled"
+    default_detail = _("This account is going to be deleted.")
+
+
+class StorageQuotaExceeded(ApiError):
+    """Always with `retry_after`: the seconds until the next day in UTC begins."""
+
+    status_code = 429
+    default_code = "storage_quota_exceeded"
+    default_detail = _("You have sent as much as is possible in one day. Please try again tomorrow.")
+
+
+class StorageFull(ApiError):
+    status_code = 403
+    default_code = "storage_full"
+    default_detail = _("Your storage is full. Delete messages with images to make room.")
 
 
 class AccountLocked(ApiError):

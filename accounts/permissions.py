@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from accounts.exceptions import EmailNotVerified
-from accounts.services import step_up
+from accounts.sign_in import action_tokens
 
 HEADER = "X-Action-Token"
 PARAMETER = OpenApiParameter(
@@ -44,7 +44,7 @@ class MethodPermissions:
         return [permission() for permission in getattr(method, "permission_classes", self.permission_classes)]
 
 
-def needs_action_token(action: step_up.Action) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def needs_action_token(action: action_tokens.Action) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declares that a method of a view needs an action token for `action`, and passes it as `action_token`.
 
     Not a permission class: those run before the throttles, and a wrong token must count. ActionTokenRequired,
@@ -55,7 +55,7 @@ def needs_action_token(action: step_up.Action) -> Callable[[Callable[..., Any]],
         @extend_schema(parameters=[PARAMETER])
         @wraps(method)
         def handler(self: APIView, request: Request) -> Any:
-            token = step_up.verify_action_token(
+            token = action_tokens.verify_action_token(
                 user=request.user, session=request.auth, action=action, token=request.headers.get(HEADER, "").strip()
             )
             return method(self, request, action_token=token)

@@ -1,4 +1,4 @@
-"""Queries on users, blocks and sessions, for other apps, too; among them that of every authenticated request."""
+"""Queries on users, blocks and sessions, also for other apps."""
 
 import contextlib
 from collections.abc import Iterable, Iterator
@@ -9,9 +9,10 @@ from django.utils import timezone
 
 from accounts.exceptions import UserNotFound
 from accounts.models import Block, EmailChange, Image, Session, TrustedDevice, User
-from accounts.models.people import blocked_between
-from core.database import compiled
-from core.text import fold, normalise_address
+from accounts.models.blocks import blocked_between
+from accounts.text import folded_words, joined
+from core.addresses import normalise_address, typed_address
+from core.database.compiled import compiled
 
 
 def users_by_ids(ids: Iterable[int]) -> dict[int, User]:
@@ -19,8 +20,13 @@ def users_by_ids(ids: Iterable[int]) -> dict[int, User]:
     return User.objects.in_bulk(set(ids))
 
 
+def managed_user(user_id: int) -> User | None:
+    """The user, if the team's own server may see the account: not erased and not of staff."""
+    return User.objects.managed().filter(id=user_id).first()
+
+
 def existing_user_ids(ids: Iterable[int]) -> set[int]:
-    """Those of the ids whose account exists and is not erased."""
+    """Which of these ids belong to an account that exists and is not erased."""
     return set(User.objects.not_erased().filter(id__in=set(ids)).values_list("id", flat=True))
 
 
@@ -69,14 +75,18 @@ def live_devices(user_id: int) -> list[TrustedDevice]:
     return list(TrustedDevice.objects.live().filter(user_id=user_id).order_by("-last_used_at", "-id"))
 
 
-def address_is_taken(email: str, *, asked_by: int | None = None) -> bool:
-    """Registered, or reserved for another user who may still undo a change away from it."""
+def address_is_taken(email: str, *, asked_by: int | None = None, confirmed: bool = False) -> bool:
+    """Whether the address is registered, or reserved for a user who may still undo a change away from it. With `confirmed`
+    only accounts count that have confirmed it, and accounts of staff."""
     reserved = EmailChange.objects.undoable().filter(old_email=email).exclude(user_id=asked_by)
-    return User.objects.filter(email=email).exists() or reserved.exists()
+    registered = User.objects.filter(email=email)
+    if confirmed:
+        registered = registered.exclude(email_verified_at=None, is_staff=False)
+    return registered.exists() or reserved.exists()
 
 
 def blocked_either_way(a_id: int, b_id: int) -> bool:
-    """One of the two has blocked the other."""
+    """Whether one of the two has blocked the other."""
     return Block.objects.between(a_id, [b_id]).exists()
 
 
@@ -103,26 +113,30 @@ def message_images() -> QuerySet[Image]:
 
 
 def search_people(viewer: User, q: str, limit: int) -> list[User]:
-    """Users whose username, first or last name begins with `q`, ignoring case and accents.
+    """Users whose username, first or last name, or both names in either order begin with `q`, compared as folded.
 
-    The exact username comes first, then usernames, first names, full names and last names in their
-    order. Each list is read from its index no further than `limit`, however many users there are.
+    The exact username comes first, then usernames, names, and names with the family name first, in their order. Each list
+    is read from its index no further than `limit`, however many users there are.
     """
-    folded = fold(q.strip().removeprefix("@"))
-    if not folded or limit < 1:
+    if limit < 1:
         return []
     others = User.objects.contactable().exclude(id=viewer.id).exclude(blocked_between(viewer.id, OuterRef("id")))
     people: dict[int, User] = {}
-    for matching, order in name_matches(folded):
+    for matching, order in name_matches(q.strip().removeprefix("@")):
         if len(people) < limit:
-            for user in others.filter(matching).order_by(*order, "id")[:limit]:
+            for user in others.filter(matching).order_by(order, "id")[:limit]:
                 people.setdefault(user.id, user)
     return list(people.values())[:limit]
 
 
+def person_seen_by(viewer: User, user_id: int) -> User:
+    """A user whom the search would show to the viewer, or the viewer. UserNotFound otherwise."""
+    return _get_user(User.objects.contactable().exclude(blocked_between(viewer.id, OuterRef("id"))), user_id)
+
+
 def has_address(text: str) -> Q:
     """Users with this e-mail address, also when it is written with a domain of other letters."""
-    matching = Q(email=text.strip().lower())
+    matching = Q(email=typed_address(text))
     with contextlib.suppress(ValueError):  # only the beginning of an address, or none at all
         matching |= Q(email=normalise_address(text))
     return matching
@@ -135,22 +149,27 @@ def _get_user(users: QuerySet[User], user_id: int) -> User:
     return user
 
 
-def name_matches(folded: str) -> Iterator[tuple[Q, tuple[str, ...]]]:
-    """Users whose names begin with this folded text, one condition for each name, with the order that its index serves.
+def name_matches(text: str) -> Iterator[tuple[Q, str]]:
+    """Users whose names begin with this text: one condition for each column that is asked, with the order its index serves.
 
-    Several words are also a first name and the beginning of a last name, once for each place to part them.
+    A text without a space may be both names in one word, as Chinese and Japanese names are written. One with a comma
+    ("Nagy, Anna") is compared without what stands between the names.
     """
-    yield _starts_with("username_folded", folded), ("username_folded",)
-    yield _starts_with("first_name_folded", folded), ("first_name_folded", "last_name_folded")
-    words = folded.split(" ")
-    for cut in range(1, min(len(words), 4)):
-        first, last = " ".join(words[:cut]), " ".join(words[cut:])
-        yield Q(first_name_folded=first) & _starts_with("last_name_folded", last), ("last_name_folded",)
-    yield _starts_with("last_name_folded", folded), ("last_name_folded", "first_name_folded")
+    folded = folded_words(text)
+    if not folded:
+        return
+    yield _starts_with("username_folded", folded), "username_folded"
+    if " " in folded and "," not in folded:
+        columns = ("name_folded", "family_first_folded")
+    else:
+        folded, columns = joined(folded), ("name_joined", "family_first_joined")
+    for column in columns:
+        if folded:
+            yield _starts_with(column, folded), column
 
 
 def _starts_with(column: str, text: str) -> Q:
-    """A prefix as a range: an index serves it on both databases, and no character is a wildcard."""
+    """A prefix as a range, which an index serves on both databases; no character is a wildcard."""
     return Q(**{f"{column}__gte": text, f"{column}__lt": text + "\U0010ffff"})
 
 

@@ -6,7 +6,7 @@ A condition is the same as the QuerySet method that its docstring names; a test 
 from typing import NamedTuple
 
 from accounts.models import Block, Image, User
-from core.text import display_name
+from accounts.text import display_name
 
 USERS = User._meta.db_table
 IMAGES = Image._meta.db_table
@@ -29,16 +29,15 @@ class PersonRow(NamedTuple):
 
 def card(u: str) -> str:
     """The columns of a PersonRow."""
-    return f"{u}.id, {u}.username, {u}.first_name, {u}.last_name, {u}.avatar_token"
+    return ", ".join(f"{u}.{name}" for name in PersonRow._fields)
 
 
-def image(i: str) -> str:
-    """The columns of an image that a message shows."""
-    return f"{i}.token, {i}.width, {i}.height, {i}.mime, {i}.size, {i}.blurhash"
+# The columns of an image that a message shows.
+IMAGE_COLUMNS = ("token", "width", "height", "mime", "size", "blurhash")
 
 
 def image_token(i: str) -> str:
-    """What the path of an image is made of."""
+    """The token of an image, from which its path is built."""
     return f"{i}.token"
 
 

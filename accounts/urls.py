@@ -2,8 +2,8 @@
 
 from django.urls import include, path
 
+from accounts.images.viewsets import MediaViewSet
 from accounts.viewsets.login import DeviceViewSet, LoginViewSet, OwnSessionViewSet, SessionListViewSet, TwoStepViewSet
-from accounts.viewsets.media import MediaViewSet
 from accounts.viewsets.profile import AvatarViewSet, BlockViewSet, PrivacyViewSet, ProfileViewSet
 from accounts.viewsets.security import (
     ActionViewSet,

@@ -17,7 +17,6 @@ from benchmarks import database
 from benchmarks.growth import copies, delivery
 from benchmarks.http import environment
 from benchmarks.report import show
-from benchmarks.scale import FILL, without_text_index
 from benchmarks.servers import ROOT
 
 # A rate or a peak of memory may differ this much between a tenth of the rows and all of them.
@@ -53,11 +52,11 @@ def prepare(size: int) -> int:
     kept, cleared = (conversations.start(starter=one, user_id=user.id)[0].id for user in (third, other))
     with connection.cursor() as cursor:
         cursor.execute("SET statement_timeout = 0")
-        with without_text_index(cursor):
-            cursor.execute(FILL, [cleared, other.id, size])
+        with database.without_text_index(cursor):
+            cursor.execute(database.FILL, [cleared, other.id, size])
             cursor.execute("SELECT max(id) FROM messaging_message")
             newest = cursor.fetchone()[0]
-            cursor.execute(FILL, [kept, third.id, size])
+            cursor.execute(database.FILL, [kept, third.id, size])
     Participant.objects.filter(conversation_id=cleared).update(cleared_up_to_id=newest)
     row = Notification.objects.create(recipient=other, actor=one, kind="comment", is_open=False, target_id=1)
     copies(row, size, target_id="n", created_at=LONG_AGO)

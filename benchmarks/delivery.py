@@ -10,33 +10,20 @@ which one worker, and on PostgreSQL two, claim, check, render, hand over and fin
 import argparse
 import json
 import multiprocessing
-import os
-import resource
-import shutil
-import tempfile
 import time
 import uuid
 from datetime import timedelta
 from statistics import median
 from typing import Any
 
-SCRATCH = tempfile.mkdtemp(prefix="parley-benchmark-")
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-os.environ.setdefault("DATABASE_URL", f"sqlite:///{SCRATCH}/parley.sqlite3")
-os.environ["VAR_DIR"] = SCRATCH
-os.environ["DEBUG"] = "1"
+from benchmarks import database
 
-import django
+database.set_up()
 
-django.setup()
-
-from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
 from accounts.models import Block, Session, User
-from benchmarks import database
-from benchmarks.servers import database_cpu_seconds
 from notifications.channels import Outcome, PushChannel, Sent
 from notifications.models import Delivery, Device, Notification
 from notifications.services import delivery
@@ -55,7 +42,7 @@ def people(count: int) -> list[User]:
     rows = User.objects.bulk_create(
         User(
             email=f"p{number}@example.com", username=f"p{number}", first_name="Pat", last_name="Example",
-            username_folded=f"p{number}", first_name_folded="pat", last_name_folded="example",
+            username_folded=f"p{number}",
             password="!", email_verified_at=now,
         )
         for number in range(count)
@@ -125,27 +112,18 @@ def measure_drain(rows: list[Notification], workers: int) -> tuple[float, float,
     fork = multiprocessing.get_context("fork")
     stopped = fork.Event()
     processes = [fork.Process(target=work, args=(stopped,)) for _ in range(workers)]
-    cpu = _cpu_of_children()
+    cpu = database.cpu_of_children()
     begun = time.perf_counter()
     for process in processes:
         process.start()
     while Delivery.objects.exclude(state="sent").exists():
         time.sleep(0.02)
     taken = time.perf_counter() - begun
-    in_database = database_cpu_seconds(_address()) if connection.vendor == "postgresql" else 0.0
+    in_database = database.cpu_seconds_of_connections()
     stopped.set()
     for process in processes:
         process.join()
-    return len(rows) / taken, _cpu_of_children() - cpu, in_database
-
-
-def _address() -> str:
-    return f"{os.environ['DATABASE_URL'].rsplit('/', 1)[0]}/{connection.settings_dict['NAME']}"
-
-
-def _cpu_of_children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    return len(rows) / taken, database.cpu_of_children() - cpu, in_database
 
 
 def main() -> None:
@@ -155,12 +133,7 @@ def main() -> None:
     parser.add_argument("--enqueue", type=int, default=1_000, help="events queued one by one")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    # With DEBUG Django keeps every statement.
-    settings.DEBUG = False
-    if connection.vendor == "sqlite":
-        connection.settings_dict["TEST"]["NAME"] = f"{SCRATCH}/benchmark.sqlite3"
-    connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
-    try:
+    with database.scratch_database():
         users = people(1000)
         enqueue = measure_enqueue(events(users, options.enqueue))
         Delivery.objects.all().delete()
@@ -174,9 +147,6 @@ def main() -> None:
                 pairs.append(measure_drain(rows, workers=2)[0])
         drain, cpu, in_database = (median(values) for values in zip(*alone, strict=True))
         beside = median(two / one for two, (one, *_) in zip(pairs, alone, strict=True)) if pairs else None
-    finally:
-        connection.creation.destroy_test_db(settings.DATABASES["default"]["NAME"], verbosity=0)
-        shutil.rmtree(SCRATCH, ignore_errors=True)
     result = {
         "database": connection.vendor,
         "enqueue_per_second": round(enqueue),

@@ -25,7 +25,6 @@ from benchmarks import database
 from benchmarks.http import environment
 from benchmarks.plot import svg
 from benchmarks.report import show
-from benchmarks.scale import FILL, without_text_index
 from benchmarks.servers import ROOT
 from benchmarks.writes import add_phone
 
@@ -83,8 +82,8 @@ def prepare(size: int) -> dict[str, Callable[[], Any]]:
     talk = conversations.start(starter=one, user_id=other.id)[0].id
     with connection.cursor() as cursor:
         _fill_conversations(cursor, ids, size // 10)
-        with without_text_index(cursor):
-            cursor.execute(FILL, [talk, other.id, size])
+        with database.without_text_index(cursor):
+            cursor.execute(database.FILL, [talk, other.id, size])
     newest = Message.objects.filter(conversation_id=talk).order_by("-id").values_list("id", flat=True)[0]
     Participant.objects.filter(conversation_id=talk).update(last_message_id=newest, activity_id=newest)
     row = Notification.objects.create(recipient=third, actor=other, kind="comment", is_open=False, target_id=1)
@@ -129,12 +128,14 @@ def delivery(state: str, *, finished: bool = False) -> Any:
 
 def _works(person: Any, conversation_id: int) -> dict[str, Callable[[], Any]]:
     from messaging import selectors
+    from messaging.models import Message
     from messaging.selectors.search import search_page
     from messaging.services import messages
     from notifications.selectors import feed_page
     from notifications.services.delivery import claims
 
     page = {"user_id": person.id, "conversation_id": conversation_id}
+    middle = Message.objects.filter(conversation_id=conversation_id).order_by("-id").values_list("id", flat=True)[500]
 
     def drain() -> None:
         rows = claims.claim(channel="push", limit=BATCH)
@@ -143,8 +144,11 @@ def _works(person: Any, conversation_id: int) -> dict[str, Callable[[], Any]]:
     return {
         "send": lambda: messages.send(sender=person, conversation_id=conversation_id, body="hello there"),
         "list": lambda: selectors.message_page(**page, limit=50),
+        "older messages": lambda: selectors.message_page(**page, limit=50, before=middle),
+        "unread count": lambda: selectors.message_unread_count(person.id),
         "conversations": lambda: selectors.conversation_page(user_id=person.id, limit=30),
         "search": lambda: search_page(**page, limit=20, folded="common"),
+        "search in vain": lambda: search_page(**page, limit=20, folded="absent"),
         "feed": lambda: feed_page(viewer_id=person.id, limit=20),
         f"drain of {BATCH}": drain,
     }

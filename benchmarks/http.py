@@ -66,7 +66,8 @@ def prepare() -> dict[str, list]:
     from django.core.management import call_command
     from django.db import connection
 
-    from accounts.services import registration, sessions
+    from accounts.services import registration
+    from accounts.sign_in import sessions
     from benchmarks import bare, database, lower_bound, usual
     from messaging.services import conversations, messages
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 WIDTH, HEIGHT = 760, 380
 LEFT, RIGHT, TOP, BOTTOM = 56, 190, 44, 46
-COLOURS = ("#1b6ca8", "#c8511b", "#2f7d32", "#7b3fa0", "#8a6d00", "#b0235f", "#00736b")
+COLOURS = ("#1b6ca8", "#c8511b", "#2f7d32", "#7b3fa0", "#8a6d00", "#b0235f", "#00736b", "#555555", "#c79a00")
 FONT = 'font-family="system-ui, sans-serif" font-size="13"'
 
 

@@ -61,7 +61,8 @@ def prepare(sockets):
     from django.core.management import call_command
     from django.db import connection
 
-    from accounts.services import registration, sessions
+    from accounts.services import registration
+    from accounts.sign_in import sessions
     from benchmarks import bare, database
     from messaging.services import conversations
 

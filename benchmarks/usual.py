@@ -130,8 +130,15 @@ class Newest(CursorPagination):
     ordering = "-id"
 
 
+class AccessTokenAuthentication(JWTAuthentication):
+    """As simplejwt comes; the project's settings name its own class of token."""
+
+    def get_validated_token(self, raw_token: bytes) -> AccessToken:
+        return AccessToken(raw_token)  # type: ignore[arg-type]
+
+
 class Usual:
-    authentication_classes = (JWTAuthentication,)
+    authentication_classes = (AccessTokenAuthentication,)
     permission_classes: Any = (IsAuthenticated,)
     renderer_classes = (JSONRenderer,)
     parser_classes = (JSONParser,)

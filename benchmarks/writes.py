@@ -94,7 +94,7 @@ def people(run: str) -> list[tuple[Any, int]]:
 
 def add_phone(user: Any) -> None:
     """A device of this user that takes pushes."""
-    from accounts.services import sessions
+    from accounts.sign_in import sessions
     from notifications.models import Device
 
     session, _token = sessions.start(user=user)

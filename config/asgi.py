@@ -1,7 +1,7 @@
 """One process for everything (`manage.py serve`), or the sockets of the fleet (uvicorn).
 
-HTTP goes to the WSGI handler on a pool of threads: the views are synchronous, and a request that
-crosses from the loop to a thread once costs a fraction of Django's own ASGI path.
+HTTP goes to the WSGI handler on a pool of threads, because the views are synchronous. A request crosses from the loop
+to a thread once, at a fraction of the cost of Django's own ASGI path.
 """
 
 import os
@@ -21,17 +21,29 @@ django = get_wsgi_application()
 
 from django.conf import settings  # noqa: E402
 
-from config.concurrency_limit import ConcurrencyLimit  # noqa: E402  (needs the app registry)
-from config.transfer import BodiesFirst, Receive, Send, only_read, with_rooted_path, without_underscores  # noqa: E402
 from core.conf import refuse_unsafe_settings  # noqa: E402
-from core.database import leave_pool  # noqa: E402
+from core.database.connections import leave_pool  # noqa: E402
 from realtime.consumers import Hub  # noqa: E402
 from realtime.routing import websocket_application  # noqa: E402
+from server.concurrency_limit import (  # noqa: E402  (needs the app registry)
+    HASHING_WAIT_SECONDS,
+    ConcurrencyLimit,
+    hashes_password,
+    hashing_slots,
+)
+from server.request_bodies import ReadBodyFirst, Receive, Send, normalise_path, read_only, without_underscores  # noqa: E402
 
 refuse_unsafe_settings()
 
 threads = settings.REQUEST_THREADS
-pages = BodiesFirst(ConcurrencyLimit(WSGIMiddleware(django, workers=threads), slots=threads))  # type: ignore[arg-type]
+pages = ReadBodyFirst(
+    ConcurrencyLimit(
+        ConcurrencyLimit(WSGIMiddleware(django, workers=threads), slots=threads),  # type: ignore[arg-type]
+        slots=hashing_slots(threads),
+        wait_seconds=HASHING_WAIT_SECONDS,
+        counted=hashes_password,
+    )
+)
 
 
 def watch(environ: dict[str, Any], start_response: Any) -> Any:
@@ -39,10 +51,10 @@ def watch(environ: dict[str, Any], start_response: Any) -> Any:
     return django(environ, start_response)
 
 
-# Health checks and metrics are answered even when all threads hang and the pool is empty: each has a thread and a
-# connection of its own.
+# Health checks and metrics each have a thread and a connection of their own, so that they are answered even when all
+# threads hang and the pool is empty.
 watched = {
-    path: only_read(WSGIMiddleware(watch, workers=1))  # type: ignore[arg-type]
+    path: read_only(WSGIMiddleware(watch, workers=1))  # type: ignore[arg-type]
     for path in ("/healthz", "/readyz", "/metrics")
 }
 
@@ -54,11 +66,12 @@ async def http(scope: dict[str, Any], receive: Receive, send: Send) -> None:
 router = ProtocolTypeRouter({"http": http, "websocket": websocket_application("api/v1/")})
 
 
+# docs/decisions/serving.md#0001 explains why this is not Django's own ASGI handler.
 async def application(scope: dict[str, Any], receive: Receive, send: Send) -> None:
-    # Starts the sweep of deadlines, which must run even when no socket has been opened since the process started.
+    # Starts the sweep of deadlines, which must run even before the first socket of the process.
     Hub.here().start()
     if not scope.get("path", "/").startswith("/"):
-        scope = with_rooted_path(scope)
+        scope = normalise_path(scope)
     await router(scope, receive, send)
 
 

@@ -1,15 +1,30 @@
-"""Checks of `check --deploy` on what a deployment needs beside the settings that the apps check. No check opens a connection."""
+"""Checks for `check --deploy`, in addition to those of the apps. Only that of the schema opens a connection."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Tags, Warning, register
+from django.core.checks import CheckMessage, Error, Info, Tags, Warning, register
+from django.db import Error as DatabaseProblem
+
+from server import drift, health
 
 
 @register(Tags.security, deploy=True)
 def deployment(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     return list(_findings())
+
+
+@register("schema", deploy=True)
+def schema(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """Drift: what differs between the database and the schema of this version. Nothing is compared without a database."""
+    try:
+        faults = drift.faults()
+    except DatabaseProblem as error:
+        what = f"The schema was not compared. {health.database_problem(error)}"
+        return [Info(what, id=drift.UNKNOWN_ID)]
+    levels = {drift.ERROR: (Error, drift.ERROR_ID), drift.WARNING: (Info, drift.OTHERS_ID)}
+    return [levels[fault.level][0](fault.what, hint=fault.fix, id=levels[fault.level][1]) for fault in faults]
 
 
 def _findings() -> Iterator[CheckMessage]:

@@ -1,7 +1,6 @@
 """Reads environment variables strictly: an invalid value raises an error that names its variable."""
 
 import contextlib
-import importlib.util
 import os
 import re
 import secrets
@@ -9,17 +8,19 @@ import tempfile
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
-from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from core import redis_servers
+from core import origins, redis_servers
+from core.images.storage_address import storage_at
 
 
+# A value may begin with `$`: docs/decisions/serving.md#0065
 class Environment(environ.Env):
-    """django-environ, with values that begin with a dollar sign as they are: elsewhere it takes them for the name of
-    another variable, and a secret may begin with one."""
+    """django-environ, which takes a value that begins with a dollar sign for the name of another variable. Here it
+    stays as it is, because a secret may begin with one."""
 
     def get_value(
         self, var: str, cast: Any = None, default: Any = environ.Env.NOTSET, parse_default: bool = False
@@ -32,7 +33,7 @@ class Environment(environ.Env):
 
 env = Environment()
 
-# A name, all names below it with a dot in front, an IPv6 address in brackets, or everything.
+# A name, a dot and a name (for all names below it), an IPv6 address in brackets, or everything.
 HOST = re.compile(r"\.?[\w-]+(\.[\w-]+)*\.?|\[[0-9a-fA-F:.]+\]|\*", re.ASCII)
 SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 SMTP_PORTS = {"smtp": 25, "smtps": 465, "smtp+tls": 587}
@@ -45,7 +46,7 @@ def text(name: str) -> str:
 
 
 def switch(name: str, *, default: bool) -> bool:
-    """1 or 0; anything else is an error, so that a typing error changes nothing."""
+    """1 or 0. Anything else is an error, so that a typing error does not switch anything."""
     if name not in env:
         return default
     value = env.str(name)
@@ -55,9 +56,9 @@ def switch(name: str, *, default: bool) -> bool:
 
 
 def missing(*names: str) -> list[str]:
-    """Those of these variables that are not set. ImproperlyConfigured for one when the environment says DEBUG=0.
+    """The unset ones of these variables. ImproperlyConfigured if there is one and the environment says DEBUG=0.
 
-    None is needed on a single machine where neither DEBUG nor a database server was configured.
+    They are not needed on a single machine where neither DEBUG nor a database server is configured.
     """
     unset = [name for name in names if not text(name)]
     if unset and "DEBUG" in env:
@@ -66,7 +67,7 @@ def missing(*names: str) -> list[str]:
 
 
 def secret(name: str, *, kept_in: Path, prefix: str = "") -> str:
-    """The secret from the environment; without one, a random one that is kept in a file of this folder."""
+    """The secret from the environment, else a random one that is kept in a file of this folder."""
     if value := text(name):
         return value
     path = kept_path(name, kept_in)
@@ -96,7 +97,7 @@ def _create_whole(path: Path, content: str) -> None:
 
 def number(name: str, *, default: int, least: int, most: int | None = None) -> int:
     value = text(name) or str(default)
-    # Beyond ten digits Python may refuse to read it, and no setting is that large.
+    # Python may refuse to read very long numbers, and settings never need more than ten digits.
     if not value.isdecimal() or len(value) > 10 or int(value) < least or (most is not None and int(value) > most):
         limits = f"from {least} on" if most is None else f"from {least} to {most}"
         raise ImproperlyConfigured(f"{name} is a whole number {limits}, not {value!r}.")
@@ -111,7 +112,7 @@ def choice(name: str, options: Collection[str], *, default: str) -> str:
 
 
 def database(name: str, *, default: str) -> dict[str, Any]:
-    """A database's settings. The value may hold a password, so no error repeats it."""
+    """A database's settings. The value may hold a password, so errors do not repeat it."""
     form = f"{name} is postgres://user:password@host:port/name (or host:port,host:port) or sqlite:///path."
     value = text(name) or default
     if not value.startswith(("postgres://", "postgresql://", "sqlite:///")):
@@ -126,7 +127,7 @@ def database(name: str, *, default: str) -> dict[str, Any]:
 
 
 def _with_ports(value: str) -> str:
-    """The address with a port for each host of a list: libpq would take a single port for all of them."""
+    """The address with a port for each host of a list, because libpq would take a single port for all of them."""
     scheme, separator, rest = value.partition("://")
     authority, slash, path = rest.partition("/")
     user_info, at, hosts = authority.rpartition("@")
@@ -139,7 +140,7 @@ def _with_ports(value: str) -> str:
 
 
 def redis(name: str) -> str:
-    """The address of Redis as `core.redis_servers` reads it, empty without one. No error repeats a password."""
+    """The address of Redis as `core.redis_servers` reads it, or an empty string. Errors do not repeat a password."""
     value = text(name)
     try:
         redis_servers.parse(value)
@@ -152,17 +153,26 @@ def redis(name: str) -> str:
 
 
 def folder(name: str, *, default: Path) -> Path:
-    """The folder of a variable. An empty one is not set: as a path it would be the current folder."""
+    """The folder of a variable. An empty value counts as not set, because as a path it would be the current folder."""
     return Path(text(name) or default)
 
 
 def header(name: str, value: str | None = None) -> str:
-    """What is compared with a header or sent as one. A header has ASCII characters only, so nothing else would ever match.
-    The value may be a secret, so no error repeats it."""
+    """A value that is sent as a header or compared with one. Headers have ASCII characters only, so any other value
+    would never match. It may be a secret, so errors do not repeat it."""
     value = text(name) if value is None else value.strip()
     if not (value.isascii() and value.isprintable()):
         raise ImproperlyConfigured(f"{name} is part of a header: printable ASCII characters only.")
     return value
+
+
+def origin(name: str, value: str) -> str:
+    """The origin of a page that may use the API, as browsers write it."""
+    if (written := origins.canonical(value.strip())) is None:
+        raise ImproperlyConfigured(
+            f"{name} is https://app.example.com,capacitor://localhost: scheme, host and port, no path, not {value!r}."
+        )
+    return written
 
 
 def items(name: str) -> list[str]:
@@ -171,7 +181,7 @@ def items(name: str) -> list[str]:
 
 
 def _parts(value: str, form: str) -> SplitResult:
-    """The parts of an address. ImproperlyConfigured, with this form of it, for a host or port that is none."""
+    """The parts of an address. ImproperlyConfigured, which names the expected form, for an invalid host or port."""
     try:
         parts = urlsplit(value)
         _ = parts.port
@@ -191,7 +201,7 @@ def site(name: str, value: str) -> str:
 
 
 def hosts(name: str, *, default: list[str]) -> list[str]:
-    """Host names as Django compares them: one with a scheme, a port or a path would match no request."""
+    """Host names as Django compares them. A name with a scheme, a port or a path would never match."""
     values = items(name) if name in env else default
     for value in values:
         if not HOST.fullmatch(value):
@@ -202,27 +212,9 @@ def hosts(name: str, *, default: list[str]) -> list[str]:
 
 
 def media(name: str, value: str | None = None) -> dict[str, Any]:
-    """The storage of images: MEDIA_ROOT, or `s3://key:secret@bucket?endpoint=https://host&region=name`."""
+    """The storage of images: MEDIA_ROOT, or a bucket (`storage_at`)."""
     value = text(name) if value is None else value.strip()
-    if not value:
-        return {"BACKEND": "django.core.files.storage.FileSystemStorage"}
-    form = f"{name} is s3://bucket?endpoint=https://host&region=name, with key:secret@ if needed."
-    parts = _parts(value, form)
-    if parts.scheme != "s3" or not parts.hostname or parts.path.strip("/"):
-        raise ImproperlyConfigured(form)
-    if importlib.util.find_spec("storages") is None or importlib.util.find_spec("boto3") is None:
-        raise ImproperlyConfigured(f"{name} needs `pip install -r requirements-optional.txt`.")
-    query = dict(parse_qsl(parts.query))
-    if unknown := sorted(set(query) - {"endpoint", "region"}):
-        raise ImproperlyConfigured(f"{name} knows endpoint and region, not {', '.join(unknown)}.")
-    options = {
-        "bucket_name": parts.netloc.rpartition("@")[2],
-        "endpoint_url": query.get("endpoint"),
-        "region_name": query.get("region"),
-        "access_key": header(name, unquote(parts.username or "")) or None,
-        "secret_key": unquote(parts.password or "") or None,
-    }
-    return {"BACKEND": "core.object_storage.BucketStorage", "OPTIONS": {k: v for k, v in options.items() if v}}
+    return storage_at(name, value) if value else {"BACKEND": "django.core.files.storage.FileSystemStorage"}
 
 
 def prefix(name: str) -> str:
@@ -262,3 +254,46 @@ def mail(name: str, *, default: str, timeout: float) -> dict[str, Any]:
     if parts.scheme == "console":
         return {"BACKEND": "django.core.mail.backends.console.EmailBackend", "OPTIONS": {}}
     raise ImproperlyConfigured(form)
+
+
+def product_name(name: str, *, default: str) -> str:
+    """The name of the product: one line of up to 40 visible characters that a header of a mail can hold."""
+    value = " ".join(text(name).split()) or default
+    if len(value) > 40 or not value.isprintable() or any(mark in value for mark in '<>"@\\{}%'):
+        raise ImproperlyConfigured(f"{name} is a name of up to 40 characters, without quotes, brackets, @, %, and \\.")
+    return value
+
+
+def picture(name: str) -> Path | None:
+    """The file of a logo, SVG or PNG."""
+    value = text(name)
+    if not value:
+        return None
+    path = Path(value)
+    if path.suffix not in (".svg", ".png") or not path.is_file():
+        raise ImproperlyConfigured(f"{name} is a file that ends in .svg or .png; {value} is not.")
+    return path
+
+
+def web_address(name: str) -> str:
+    """An address of a web page, with or without a path; empty without one."""
+    value = header(name)
+    if not value:
+        return ""
+    parts = _parts(value, form := f"{name} is https://www.example.com/chat.")
+    if (
+        parts.scheme not in ("http", "https")
+        or not parts.hostname
+        or "@" in parts.netloc
+        or any(c in value for c in " '\"<>")
+    ):
+        raise ImproperlyConfigured(form)
+    return value
+
+
+def mailbox(name: str) -> str:
+    """A plain address of mail; empty without one."""
+    value = text(name)
+    if value and not re.fullmatch(r"[^\s@<>\"',;]+@[^\s@<>\"',;]+\.[^\s@<>\"',;]+", value):
+        raise ImproperlyConfigured(f"{name} is an e-mail address, not {value!r}.")
+    return value

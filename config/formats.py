@@ -1,4 +1,4 @@
-"""Times of the support pages: year first and with the zone, the same in every language."""
+"""The format of times on the support pages: year first and with the zone, in every language."""
 
 import sys
 
@@ -7,6 +7,6 @@ from django.utils.translation import to_locale
 
 DATETIME_FORMAT = "Y-m-d H:i T"
 
-# Below FORMAT_MODULE_PATH Django imports a module for each language; all of them are this one.
+# Below FORMAT_MODULE_PATH Django imports a module for each language; this one stands in for all of them.
 for _code, _name in settings.LANGUAGES:
     sys.modules[f"{__name__}.{to_locale(_code)}.formats"] = sys.modules[__name__]

@@ -24,8 +24,8 @@ ALLOW = "allow"
 
 
 class _Prefixed:
-    """Caches each value until the setting changes (in tests). Django raises and catches an exception for each lookup
-    of a missing setting, and a request reads a dozen of them."""
+    """Caches each value until the setting changes (in tests). Without this, Django raises and catches an exception for
+    each missing setting, and a request reads a dozen of them."""
 
     def __init__(self, prefix: str, defaults: object) -> None:
         self._prefix = f"{prefix}_" if prefix else ""
@@ -51,13 +51,13 @@ def prefixed(prefix: str, defaults: D) -> D:
 class Defaults:
     # How many proxies in front of the service add the address of their client to X-Forwarded-For.
     TRUSTED_PROXIES: int = 0
-    # Names of settings that a service needs and that are not set.
+    # Names of required settings that are not set.
     MISSING_SETTINGS: Sequence[str] = ()
     # The cache counts for all processes: Redis, or the memory of a single process.
     COUNTER_IS_SHARED: bool = True
     RATES: RatesByScope = field(
         default_factory=lambda: {
-            # Every write that declares no rate of its own.
+            # The rate of every write that declares none.
             "writes": (120, 60, ALLOW),
             # Images of messages and avatars.
             "uploads": (10, 60, ALLOW),
@@ -72,13 +72,17 @@ conf = prefixed("CORE", Defaults())
 class ProjectDefaults:
     """Defaults of the settings without a prefix that several apps read."""
 
-    # The name in mails, titles and file names.
+    # The product's name in mails, titles and file names.
     PRODUCT_NAME: str = "Chat"
-    # Where links in mails lead.
+    # The team behind it: a logo (SVG or PNG), its page, and where users get help.
+    PRODUCT_LOGO: Path | None = None
+    PRODUCT_URL: str = ""
+    SUPPORT_EMAIL: str = ""
+    # The address that links in mails begin with.
     SITE_URL: str = "http://127.0.0.1:8000"
     # The folder for files that commands write.
     VAR_DIR: Path = Path("var")
-    # Empty: one process, nothing is shared.
+    # Empty: one process, which shares nothing.
     REDIS_URL: str = ""
     RATELIMIT_ENABLE: bool = True
     # The prefix of X-Accel-Redirect, if the proxy serves the images. Empty: this process sends them.

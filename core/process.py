@@ -51,8 +51,8 @@ def loaded() -> None:
 def _return_large_blocks() -> None:
     """Makes glibc give blocks above 4 MiB back to the system as soon as they are freed.
 
-    By itself it raises its limit to the largest block it has seen, the 19 MiB of a password's hash, and then
-    keeps one for every thread. Other C libraries have no such limit.
+    Its default limit grows to the largest block it has seen (19 MiB for a password hash), and it then keeps such a
+    block for every thread. Other C libraries have no such limit.
     """
     try:
         ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)

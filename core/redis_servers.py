@@ -1,4 +1,4 @@
-"""Where Redis is: one server, several that share the load, or a service watched by Sentinel.
+"""Parses REDIS_URL: one server, several that share the load, or a service watched by Sentinel.
 
     redis://host:6379/0                                       one server (rediss:// with TLS, unix://path)
     redis://a:6379/0,redis://b:6379/0                         shards: each user's wake-ups go through one of them
@@ -9,10 +9,11 @@ The channel layer, the wake-ups and the cache read the same setting.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote, urlsplit
 
 import redis
@@ -28,12 +29,12 @@ SENTINEL_PORT = 26379
 
 @dataclass(frozen=True)
 class RedisServer:
-    """One server by its address, or one service by its sentinels."""
+    """One server, by its address, or one service, by its sentinels."""
 
     address: str = ""
     service: str = ""
     sentinels: Sequence[tuple[str, int]] = ()
-    # Of a service: the number of its database, and the credentials.
+    # For a service: the number of its database, and the credentials.
     login: dict[str, Any] = field(default_factory=dict)
 
     def for_channel_layer(self, **options: Any) -> dict[str, Any]:
@@ -75,14 +76,14 @@ def configured() -> list[RedisServer]:
 
 
 def _is_address(address: str) -> bool:
-    """Whether the library can use it; ValueError for a port or an option that is none.
+    """Whether the library can use it; ValueError for an invalid port or option.
 
-    It would take a word for database 0.
+    The database must be a number: the library would take a word for database 0.
     """
     if not address.startswith(PLAIN_SCHEMES):
         return False
     try:
-        # Connects nowhere. Unknown options would be found at the first connection only.
+        # Opens no connection, but finds unknown options now instead of at the first connection.
         redis.ConnectionPool.from_url(address).make_connection()
     except TypeError as error:
         raise ValueError("an option that the library does not have") from error
@@ -120,12 +121,45 @@ def _sentinel_options(options: dict[str, Any]) -> dict[str, Any]:
     return {name: options[name] for name in ("socket_timeout", "socket_connect_timeout") if name in options}
 
 
+# Not pickle: docs/decisions/serving.md#0093
+class JsonSerializer:
+    """Stores values as JSON. Django's own serializer unpickles, so anyone who can write to Redis could run code here.
+
+    Integers stay as they are, for `incr`. A value that is not JSON is read as None, like a missing one.
+    """
+
+    def dumps(self, value: Any) -> int | bytes:
+        return value if type(value) is int else json.dumps(value, separators=(",", ":")).encode()
+
+    def loads(self, data: Any) -> Any:
+        try:
+            return json.loads(data)
+        except (ValueError, TypeError, RecursionError):
+            return None
+
+
 class ConfiguredRedisClient(RedisCacheClient):
-    """Keeps the counters on the first server, which Sentinel may replace."""
+    """Keeps the counters on the first server, which Sentinel may replace. An unreadable value counts as missing."""
 
     def __init__(self, servers: list[str], **options: Any) -> None:
-        super().__init__(servers)
+        super().__init__(servers, serializer=cast(Any, JsonSerializer))
         self._options = options
+
+    def get(self, key: Any, default: Any) -> Any:
+        value = super().get(key, None)
+        return default if value is None else value
+
+    def get_many(self, keys: Iterable[Any]) -> dict[Any, Any]:
+        return {key: value for key, value in super().get_many(keys).items() if value is not None}
+
+    def incr(self, key: Any, delta: Any) -> int:
+        """A value that is not a number is removed, and raises ValueError like a missing key."""
+        try:
+            number: int = super().incr(key, delta)
+        except redis.ResponseError as error:
+            self.delete(key)
+            raise ValueError(f"Key {key!r} holds no number") from error
+        return number
 
     @cached_property
     def _connected(self) -> redis.Redis:

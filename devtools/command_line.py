@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from devtools.checks import lint
+from devtools.checks import failed_checks, lint, repair, source_checks
 from devtools.environment import (
     PYTHON,
     ROOT,
@@ -24,6 +24,7 @@ from devtools.environment import (
     setup,
     usable_venv,
 )
+from devtools.releases import release
 from devtools.testing import test
 
 
@@ -31,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
     at = arguments.index("--") if "--" in arguments else len(arguments)
     options = parser().parse_args(arguments[:at])
     if options.command == "test":
-        options.pytest += arguments[at + 1 :]
+        options.pytest = [*arguments[at + 1 :]]
     code: int = options.action(options)
     return code
 
@@ -53,20 +54,40 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--no-demo", action="store_true", help="create no demo users")
     one.add_argument("--seed", type=int, help="the same demo users and messages on every machine, for tests of an app")
 
-    one = commands.add_parser("test", help="set up what is missing, then run checks and tests")
+    one = commands.add_parser(
+        "test",
+        help="set up what is missing, then run checks and tests",
+        epilog="With a path it is one pytest on SQLite, without set-up, checks and second tries.",
+    )
     one.set_defaults(action=test)
+    one.add_argument(
+        "paths", nargs="*", metavar="PATH[::NAME]", help="files, folders or single tests: only these, at once"
+    )
+    one.add_argument("--fast", action="store_true", help="on SQLite, without the tests marked slow, server or browser")
+    one.add_argument(
+        "--coverage", action="store_true", help="on SQLite, and show which lines of the product ran in these tests"
+    )
     one.add_argument("--all", action="store_true", help="a part that this machine cannot run is a failure")
     one.add_argument("--full", action="store_true", help="the long run: every fault and guess in full size (an hour)")
     one.add_argument("--no-lint", action="store_true", help="tests only")
     one.add_argument("--jobs", type=int, choices=[1, 2], help="parts that run at the same time (2; with --full 1)")
-    one.add_argument("pytest", nargs="*", metavar="-- ARG", help="what follows -- goes to pytest")
 
-    one = commands.add_parser("lint", help="style, types, imports, migrations, schema file, translations")
+    one = commands.add_parser("check", help="format, style, layers, types and the client's sources: seconds")
+    one.set_defaults(action=checked)
+
+    one = commands.add_parser("fix", help="format, repair what can be repaired, write the generated files anew")
+    one.set_defaults(action=fix)
+
+    one = commands.add_parser("lint", help="what `check` does, and whether the generated files are current")
     one.set_defaults(action=linted)
 
-    one = commands.add_parser("sdk", help="generate client code into var/sdk")
+    one = commands.add_parser(
+        "sdk", help="generate client code into var/sdk; javascript: its package into var/packages"
+    )
     one.set_defaults(action=sdk)
-    one.add_argument("language", choices=["typescript", "python", "kotlin", "swift", "dart", "collection"])
+    one.add_argument(
+        "language", choices=["javascript", "typescript", "python", "kotlin", "swift", "dart", "collection"]
+    )
 
     one = commands.add_parser("doctor", help="report what is missing and how to fix it")
     one.set_defaults(action=doctor)
@@ -74,6 +95,10 @@ def parser() -> argparse.ArgumentParser:
     one = commands.add_parser("translations", help="compile the translations")
     one.set_defaults(action=translations)
     one.add_argument("--update", action="store_true", help="first collect new texts from the sources")
+
+    one = commands.add_parser("release", help="make a release: version, change log, record, commit and tag")
+    one.set_defaults(action=release)
+    one.add_argument("version", help="three numbers, such as 1.2.0")
 
     one = commands.add_parser("screenshots", help="pictures of every page into var/screenshots; needs Chromium")
     one.set_defaults(action=screenshots)
@@ -114,6 +139,16 @@ def run(options: argparse.Namespace) -> int:
         return subprocess.run(command, env=env, check=False).returncode
     except KeyboardInterrupt:
         return 0
+
+
+def checked(options: argparse.Namespace) -> int:
+    setup(dev=True)
+    return 1 if failed_checks(source_checks()) else 0
+
+
+def fix(options: argparse.Namespace) -> int:
+    setup(dev=True)
+    return repair()
 
 
 def linted(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""The virtual environment: created when it is missing, installed anew when the requirements change."""
+"""The virtual environment: created when it is missing, installed again when the requirements change."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / ".installed.json"
-# Wheels only: nothing is ever compiled here, and nothing is installed whose hash is not in the file.
+# Wheels only, with a hash from the file, so nothing is compiled.
 PIP_INSTALL = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--retries", "2"]
 PIP_INSTALL += ["--only-binary", ":all:", "--require-hashes"]
-# What pip prints when the package index cannot be reached.
+# pip prints these when the package index cannot be reached.
 OFFLINE = (
     "Failed to establish a new connection",
     "Temporary failure in name resolution",
@@ -54,14 +54,14 @@ def installed() -> dict[str, str]:
         stamp = json.loads(STAMP.read_text())
     except (OSError, ValueError):
         return {}
-    # A .venv that was moved or copied keeps its files but points at the old place.
+    # A .venv that was moved or copied still refers to its old place.
     if not PYTHON.exists() or stamp.get("root") != str(VENV.resolve()):
         return {}
     return {key: str(value) for key, value in stamp.items()}
 
 
 def setup(*, dev: bool = False) -> None:
-    """Make .venv when it is missing and install the pinned wheels when the requirements changed.
+    """Create .venv when it is missing and install the pinned wheels when the requirements have changed.
 
     Raises:
         Problem: Python is too old, `venv` is missing, or the installation failed.
@@ -78,7 +78,7 @@ def setup(*, dev: bool = False) -> None:
         report(f"Installing {REQUIREMENTS[name]}: pinned wheels, checked by hash. About a minute, 320 MB on disk.")
         install(REQUIREMENTS[name])
         installed_sets = {**installed_sets, "root": str(VENV.resolve()), name: digest(name)}
-        # A changed requirements.txt may change dependencies of the development set: install that again, too.
+        # A changed requirements.txt may change dependencies of the development set, so install that again, too.
         if name == "main" and "dev" not in missing:
             installed_sets.pop("dev", None)
         STAMP.write_text(json.dumps(installed_sets, indent=1) + "\n")
@@ -111,7 +111,8 @@ def install(requirements: str) -> None:
 
 
 def probe_index(requirements: str) -> None:
-    """Ask pip for the first package alone, without repeats: without a network this fails soon, the installation late.
+    """Ask pip for the first package alone, without retries. Without a network this fails soon; the installation would
+    fail late.
 
     Raises:
         Problem: the package index cannot be reached.
@@ -119,7 +120,7 @@ def probe_index(requirements: str) -> None:
     lines = (ROOT / requirements).read_text().splitlines()
     first = next(line.split()[0] for line in lines if "==" in line)
     command = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
-    # Without repeats pip gives the reason in its detailed output only.
+    # Without retries pip gives the reason in its detailed output only.
     command += ["-vv", "--dry-run", "--ignore-installed", "--no-deps", "--only-binary", ":all:", "--retries", "0"]
     command += ["--timeout", str(PROBE_SECONDS), first]
     try:
@@ -146,13 +147,13 @@ def make_venv() -> None:
         shutil.rmtree(VENV)
     need_ensurepip()
     report("Making .venv …")
-    # Progress and warnings belong on stderr; stdout stays for what was asked for.
+    # Progress and warnings go to stderr, because stdout is for results.
     if subprocess.run([sys.executable, "-m", "venv", str(VENV)], stdout=sys.stderr, check=False).returncode != 0:
         raise Problem("Making .venv failed; the lines above say why.")
 
 
 def need_ensurepip() -> None:
-    """Debian keeps `ensurepip` in a package of its own; install it as root, otherwise say the one line."""
+    """Debian has `ensurepip` in a package of its own. Install it as root, otherwise print the command."""
     if has_ensurepip():
         return
     line = "apt-get install -y --no-install-recommends python3-venv"
@@ -175,5 +176,5 @@ def has_ensurepip() -> bool:
 
 def manage(*arguments: str) -> int:
     command = [str(PYTHON), "manage.py", *arguments]
-    # As `run` does: this file is for a developer's machine.
+    # As in `run`: this command is for a developer's machine.
     return subprocess.run(command, cwd=ROOT, env={"DEBUG": "1", **os.environ}, check=False).returncode

@@ -1,4 +1,4 @@
-"""`dev.py test`: the checks, then the tests on every database that answers."""
+"""`dev.py test`: the checks, then the tests on every database that answers; or only a few tests."""
 
 from __future__ import annotations
 
@@ -14,33 +14,59 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from devtools import javascript
 from devtools.checks import lint
 from devtools.environment import PYTHON, ROOT, say, setup
 
 # The environment variables that set the size of the tests.
 FULL_SIZES = {"FULL": "1", "FUZZ": "10000"}
-# Independent parts of the tests, the longest first. Two run at the same time: each waits a lot and mostly uses one core.
-# The tests without the database (the marker `once`) are two parts.
-ON_SQLITE, ON_POSTGRES = "SQLite + memory", "PostgreSQL + Redis"
-PARTS = ((ON_POSTGRES, "each"), (ON_SQLITE, "each"), ("browser, once", "browser"), ("other, once", "once"))
-NO_TESTS = 5  # pytest's exit code when it found none to run
+# Independent parts of the tests, the longest first, so that both cores are busy to the end. Two run at the same time,
+# because each waits a lot and mostly uses one core. The tests without the database (the marker `once`) are two parts.
+SQLITE, POSTGRES = "SQLite + memory", "PostgreSQL + Redis"
+PARTS = (
+    ("browser, once", SQLITE, "browser"),
+    ("other, once", SQLITE, "once"),
+    (POSTGRES, POSTGRES, "each"),
+    (SQLITE, SQLITE, "each"),
+    ("the fleet", POSTGRES, "fleet"),
+)
+NO_TESTS = 5  # pytest's exit code when it found no tests
+
+
+# For quick runs: no second tries, the migrated database of an earlier run, and no plugins that take seconds to load.
+AT_THE_DESK = ("-p", "no:schemathesis", "--reuse-db", "-q")
+FAST = "not slow and not server and not browser"
+# As pyproject.toml says.
+COVERAGE_PAGES = ROOT / "var" / "coverage" / "index.html"
 
 
 def test(options: argparse.Namespace) -> int:
-    """Lint, then pytest on SQLite + memory and, where they answer, on PostgreSQL + Redis; `--full` in full size."""
+    """Lint, then pytest on SQLite + memory and, where they answer, on PostgreSQL + Redis; `--full` in full size.
+
+    With paths, with `--fast` or with `--coverage`: one pytest on SQLite and nothing else.
+    """
+    if options.paths or options.fast or options.coverage:
+        chosen = [*options.paths, *(["-m", FAST] if options.fast else []), *options.pytest]
+        return at_the_desk(chosen, with_coverage=options.coverage)
     setup(dev=True)
     failed = [f"lint: {name}" for name in lint()] if not options.no_lint else []
     left_out = [] if not options.no_lint else ["lint: switched off by --no-lint"]
+    if not options.no_lint and (why := javascript.missing()):
+        left_out.append(f"biome and tsc: {why}")
     left_out += [f"{part}: {why}" for part, why in missing_parts().items()]
 
-    parts = {name: {"BACKEND": "", "PART": part} for name, part in PARTS}
+    on_postgres = {"BACKEND": "postgres"} | service_urls()
+    parts = {
+        name: {"PART": part} | (on_postgres if services == POSTGRES else {"BACKEND": ""})
+        for name, services, part in PARTS
+    }
     if missing := missing_services():
-        left_out.append(f"{ON_POSTGRES}: {missing}")
-        del parts[ON_POSTGRES]
-    else:
-        parts[ON_POSTGRES] |= {"BACKEND": "postgres"} | service_urls()
+        of_postgres = [name for name, services, _ in PARTS if services == POSTGRES]
+        left_out.append(f"{', '.join(of_postgres)}: {missing}")
+        for name in of_postgres:
+            del parts[name]
     sizes = FULL_SIZES if options.full else {}
-    # Faults in full size measure times: nothing else runs beside them.
+    # Faults in full size measure times, so nothing else runs beside them.
     jobs = options.jobs or (1 if options.full else 2)
     ended = []
     with ThreadPoolExecutor(jobs) as pool:
@@ -48,7 +74,7 @@ def test(options: argparse.Namespace) -> int:
         for run in runs:
             say(f"\n=== pytest: {run.name} ===")
             ended.append((run.name, run.show(), run.last))
-    # A choice of tests may leave a part without any, but not all of them.
+    # A selection of tests may leave some parts empty, but not all.
     some = any(code != NO_TESTS for _, code, _ in ended)
     failed += [f"pytest: {name}" for name, code, _ in ended if code != 0 and not (some and code == NO_TESTS)]
 
@@ -65,6 +91,28 @@ def test(options: argparse.Namespace) -> int:
         say(f"FAILED: {line}")
     say("FAILED" if failed else "All good.")
     return 1 if failed else 0
+
+
+def at_the_desk(arguments: Sequence[str], *, with_coverage: bool = False) -> int:
+    """One pytest on SQLite; the set-up only where there is none. Returns its exit code."""
+    if with_coverage or not PYTHON.exists():
+        setup(dev=True)
+    env = {**os.environ, "BACKEND": "", "PART": "", "REUSE_DATABASE": "1", "COVERAGE_CORE": coverage_core()}
+    through = ["-m", "coverage", "run"] if with_coverage else []
+    code = subprocess.run(
+        [str(PYTHON), *through, "-m", "pytest", *AT_THE_DESK, *arguments], cwd=ROOT, env=env, check=False
+    ).returncode
+    if with_coverage:
+        for report in (["html", "--quiet"], ["report"]):
+            subprocess.run([str(PYTHON), "-m", "coverage", *report], cwd=ROOT, env=env, check=False)
+        say(f"Line by line: {COVERAGE_PAGES}")
+    return code
+
+
+def coverage_core() -> str:
+    """How coverage.py sees which lines run: by events of the interpreter, which cost little, from Python 3.12 on; before
+    it by a trace function in C, which makes tests take 1.8 times as long."""
+    return "sysmon" if sys.version_info >= (3, 12) else "ctrace"
 
 
 class PytestRun:
@@ -107,7 +155,7 @@ class PytestRun:
 
 # --- The services and programs that the tests need ---------------------------------------------------
 
-# A name of its own for every checkout: two of them may be tested at the same time.
+# Every checkout has its own name, because two may be tested at the same time.
 DEFAULT_DATABASE = "postgres://postgres@127.0.0.1:5432/parley_" + hashlib.sha256(bytes(ROOT)).hexdigest()[:8]
 DEFAULT_REDIS = "redis://127.0.0.1:6379/0"
 CHROMIUM = ("/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome")
@@ -120,7 +168,7 @@ def service_urls() -> dict[str, str]:
     }
 
 
-# Any database of the server will do for a try: the tests make their own.
+# Any database of the server works for this check; the tests create their own.
 TRY_POSTGRES = """
 import sys, psycopg
 psycopg.connect(sys.argv[1], dbname="postgres", connect_timeout=3).close()
@@ -132,7 +180,7 @@ redis.Redis.from_url(sys.argv[1], socket_timeout=3, socket_connect_timeout=3).pi
 
 
 def missing_services() -> str:
-    """Why PostgreSQL + Redis cannot be tested on, or an empty string when both answer."""
+    """The reason why the tests cannot use PostgreSQL + Redis, or an empty string when both answer."""
     urls = service_urls()
     reasons = []
     for service, url, script in (
@@ -168,7 +216,7 @@ def missing_parts() -> dict[str, str]:
         parts["types of the JavaScript SDK"] = "no npm (apt-get install npm)"
     if not shutil.which("java"):
         parts["compiled Kotlin models"] = "no Java (apt-get install default-jre-headless)"
-    # Their servers are their own: what must be there are the programs.
+    # These tests start their own servers, so only the programs must be installed.
     system = os.environ.get("PATH", os.defpath) + os.pathsep + "/usr/sbin"
     programs = {"nginx": "nginx-light", "redis-server": "redis-server", "openssl": "openssl", "pgbouncer": "pgbouncer"}
     missing_packages = [package for program, package in programs.items() if not shutil.which(program, path=system)]

@@ -8,14 +8,14 @@ class MessagingConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from accounts import media
+        from accounts.images import access
         from accounts.services import export
-        from core import ratelimits
+        from core.api import ratelimits
         from messaging import receivers  # noqa: F401
         from messaging.conf import Defaults
         from messaging.export import export_files
         from messaging.selectors import message_image_is_visible
 
         ratelimits.register("MESSAGING", Defaults().RATES)
-        media.register("message", message_image_is_visible)
+        access.register("message", message_image_is_visible)
         export.register("messages", export_files, staff_permission="messaging.reveal_message")

@@ -4,6 +4,12 @@ from dataclasses import dataclass, field
 
 from core.conf import ALLOW, RatesByScope, prefixed
 
+# The most characters of texts. Columns hold them, so a longer one needs a migration.
+CLIENT_ID_LENGTH = 64
+REPORT_REASON_LENGTH = 100
+# As it is sent; no emoji is as long.
+EMOJI_LENGTH = 32
+
 
 @dataclass(frozen=True)
 class Defaults:
@@ -24,7 +30,7 @@ class Defaults:
     SEARCH_PAGE: int = 20
     SEARCH_PAGE_MAX: int = 100
     SEARCH_QUERY_LENGTH: int = 128
-    # Rows read newest first before the text index is used, and the most that a query too short for
+    # Messages read newest first before the text index is used, and the most that a query too short for
     # that index may read in one request.
     SEARCH_SCAN: int = 1000
     SEARCH_SCAN_MAX: int = 3000
@@ -37,6 +43,7 @@ class Defaults:
             "search_inside": (30, 60, ALLOW),
             "edit": (60, 60, ALLOW),
             "react": (60, 60, ALLOW),
+            "report": (20, 3600, ALLOW),
         }
     )
 

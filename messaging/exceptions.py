@@ -2,19 +2,19 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from core.exceptions import ApiError
+from core.api.exceptions import ApiError
 
 
 class ConversationNotFound(ApiError):
     status_code = 404
     default_code = "conversation_not_found"
-    default_detail = _("There is no such conversation.")
+    default_detail = _("This conversation doesn't exist.")
 
 
 class MessageNotFound(ApiError):
     status_code = 404
     default_code = "message_not_found"
-    default_detail = _("There is no such message.")
+    default_detail = _("This message doesn't exist.")
 
 
 class NotMessageOwner(ApiError):

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from accounts.services import pictures
+from accounts.images import pictures
 from accounts.services.export import rows
-from core.images import EXTENSIONS
+from core.images.pool import EXTENSIONS
 from messaging.models import Conversation, Message, Reaction, Report
 from messaging.selectors import conversations_for, message_page
 from messaging.serializers import ConversationOutput, MessageOutput

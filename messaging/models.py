@@ -9,7 +9,9 @@ from django.db.models import F, Q, Value
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from core.text import MAX_ID, row_name
+from core.ids import MAX_ID
+from core.text import row_name
+from messaging.conf import CLIENT_ID_LENGTH, REPORT_REASON_LENGTH
 
 
 class ConversationQuerySet(models.QuerySet["Conversation"]):
@@ -19,7 +21,7 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
 
 
 class Conversation(models.Model):
-    """The only conversation of two users. Every change inside it locks this row first, except `delivered_id`."""
+    """The only conversation of two users. Every change inside it locks it first, except `delivered_id`."""
 
     user_low = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False, verbose_name=_("first person")
@@ -107,7 +109,7 @@ class Message(models.Model):
     )
     kind = models.CharField(_("kind"), max_length=5, choices=Kind.choices, default=Kind.TEXT)
     body = models.TextField(null=True, blank=True)
-    # The body as search compares it (core.text.fold).
+    # The body as search compares it (core.folding.fold).
     body_folded = models.TextField(blank=True)
     # No foreign key: the message replied to may be purged while the reply stays.
     reply_to_id = models.BigIntegerField(_("reply to message"), null=True, blank=True)
@@ -118,7 +120,7 @@ class Message(models.Model):
     call_media = models.CharField(max_length=5, blank=True)
     call_outcome = models.CharField(max_length=10, blank=True)
     call_duration_s = models.PositiveIntegerField(null=True, blank=True)
-    client_id = models.CharField(max_length=64, null=True, blank=True)
+    client_id = models.CharField(max_length=CLIENT_ID_LENGTH, null=True, blank=True)
     # SHA-256 of the request with this client_id: edits do not change it.
     request_digest = models.CharField(max_length=64, blank=True)
     counts_as_unread = models.BooleanField(default=True)
@@ -127,14 +129,14 @@ class Message(models.Model):
     created_at = models.DateTimeField(_("created at"), default=timezone.now, editable=False)
     objects = MessageQuerySet.as_manager()
 
-    # What is left of the content of a message that is deleted or erased.
+    # The content fields of a deleted or erased message.
     ERASED: ClassVar[dict[str, Any]] = {"body": None, "body_folded": "", "request_digest": "", "image": None}
 
     class Meta:
         verbose_name = _("message")
         verbose_name_plural = _("messages")
         permissions = [("reveal_message", _("Can reveal the text of messages, with a reason"))]
-        # Partial, so that a message without the value has no entry.
+        # Partial: a message without the value has no entry.
         constraints = [
             models.UniqueConstraint(
                 fields=["sender", "client_id"], condition=Q(client_id__isnull=False), name="message_client_id"
@@ -142,7 +144,7 @@ class Message(models.Model):
             models.UniqueConstraint(fields=["image"], condition=Q(image__isnull=False), name="message_image"),
             models.UniqueConstraint(fields=["call_id"], condition=Q(call_id__isnull=False), name="message_call"),
         ]
-        # By the negative id: an order that only this index has (see BETWEEN).
+        # By the negative id: an order that only this index has (see BETWEEN, docs/decisions/messaging.md#0032).
         indexes = [models.Index(F("conversation"), F("id") * Value(-1), name="message_keyset")]
 
     __str__ = row_name
@@ -209,10 +211,13 @@ class Report(models.Model):
         related_name="+",
         verbose_name=_("reported person"),
     )
-    reason = models.CharField(_("reason"), max_length=100)
+    reason = models.CharField(_("reason"), max_length=REPORT_REASON_LENGTH)
     comment = models.TextField(_("comment"), blank=True)
     snapshot = models.JSONField(_("reported text"), default=dict)
     state = models.CharField(_("state"), max_length=10, choices=State.choices, default=State.OPEN, db_index=True)
+    # How many earlier open reports of the same user about the same person there are. The list of staff shows the first
+    # report of each pair before the second ones, so that one account cannot fill its beginning.
+    turn = models.PositiveIntegerField(default=0, editable=False)
     resolution = models.CharField(_("resolution"), max_length=500, blank=True)
     resolved_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -230,6 +235,7 @@ class Report(models.Model):
         verbose_name_plural = _("reports")
         permissions = [("resolve_report", _("Can close reports"))]
         constraints = [models.UniqueConstraint(fields=["message", "reporter"], name="report_once")]
+        indexes = [models.Index(fields=["turn", "-id"], name="report_turn")]
 
     __str__ = row_name
 
@@ -241,7 +247,7 @@ class Report(models.Model):
 
 
 # Table names and conditions for the hand-written statements of the hot paths, which take a quarter of the ORM's time.
-# The statements are in `selectors` and in `services/storage.py`, and are tested on both databases.
+# The statements are in `selectors` and `services`, and are tested on both databases.
 CONVERSATION = Conversation._meta.db_table
 PARTICIPANT = Participant._meta.db_table
 MESSAGE = Message._meta.db_table

@@ -1,23 +1,22 @@
-"""The bodies of requests, and what messaging sends.
+"""The bodies of requests, and the data that messaging sends.
 
-The services check length and form of texts (messaging/text.py). A class of output declares a shape and renders it from a row
-of the selectors.
+The services check length and form of texts (messaging/text.py). A class of output is a shape of a row of the selectors.
 """
 
-from collections.abc import Iterable
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
-from accounts.media import media_path
-from accounts.serializers import PersonSerializer
-from core.serializers import IdField, OkReply, PageReply, TextField
-from core.text import json_time, parse_id
-from messaging.conf import conf
+from accounts.serializers import MediaPathField, PersonProfileOutput, PersonSerializer
+from core.api.open_values import OpenValueField, OpenValues
+from core.api.serializers import IdField, OkReply, PageReply, PictureField, TextField
+from core.api.shapes import Shape
+from core.ids import parse_id
+from messaging.conf import CLIENT_ID_LENGTH, EMOJI_LENGTH, REPORT_REASON_LENGTH, conf
 from messaging.models import Message
 from messaging.selectors.conversations import ConversationRow
-from messaging.selectors.messages import MessageRow
+from messaging.selectors.messages import MessageRow, ReactionRow
 
 # --- Bodies of requests ------------------------------------------------------------------------------
 
@@ -30,12 +29,29 @@ class ClientIdField(TextField):
     defaults = {
         "required": False,
         "allow_blank": True,
-        "help_text": "Chosen by the client, 1 to 64 of `A-Z a-z 0-9 _ -`. Makes the request safe to repeat.",
+        "help_text": f"Chosen by the client, 1 to {CLIENT_ID_LENGTH} of `A-Z a-z 0-9 _ -`. Makes the request safe to repeat.",
+        "limits": {"maxLength": CLIENT_ID_LENGTH, "pattern": "^[A-Za-z0-9_-]*$"},
     }
 
 
+class BodyField(TextField):
+    """The text of a message without an image."""
+
+    defaults = {
+        "allow_blank": True,
+        "help_text": f"1 to {conf.BODY_LENGTH} characters after trimming.",
+        "limits": {"minLength": 1, "maxLength": conf.BODY_LENGTH},
+    }
+
+
+class ImageTextField(TextField):
+    """The text of a message that may have an image, so the text may be empty."""
+
+    defaults = {"allow_blank": True, "limits": {"maxLength": conf.BODY_LENGTH}}
+
+
 class SendMessageInput(serializers.Serializer):
-    body = TextField(allow_blank=True, help_text="1 to 4096 characters after trimming.")
+    body = BodyField()
     reply_to_id = IdField(required=False, allow_null=True)
     client_id = ClientIdField(allow_null=True)
 
@@ -53,15 +69,14 @@ class FormIdField(serializers.IntegerField):
 
 
 class SendImageInput(serializers.Serializer):
-    # The image upload service chooses the error for an empty or broken file.
-    file = serializers.FileField(allow_empty_file=True)
-    body = TextField(required=False, allow_blank=True)
+    file = PictureField()
+    body = ImageTextField(required=False)
     reply_to_id = FormIdField(required=False)
     client_id = ClientIdField()
 
 
 class EditMessageInput(serializers.Serializer):
-    body = TextField(allow_blank=True, allow_null=True, help_text="null or empty only for the text of an image.")
+    body = ImageTextField(allow_null=True, help_text="null or empty only for the text of an image.")
 
 
 class UpToMessageInput(serializers.Serializer):
@@ -69,36 +84,56 @@ class UpToMessageInput(serializers.Serializer):
 
 
 class ReactionInput(serializers.Serializer):
-    emoji = TextField(allow_blank=True, help_text="Exactly one emoji.")
+    emoji = TextField(
+        allow_blank=True, help_text="Exactly one emoji.", limits={"minLength": 1, "maxLength": EMOJI_LENGTH}
+    )
 
 
 class ReportInput(serializers.Serializer):
-    reason = TextField(help_text="At most 100 characters.")
-    comment = TextField(required=False, allow_blank=True, allow_null=True)
+    reason = TextField(
+        help_text=f"At most {REPORT_REASON_LENGTH} characters.", limits={"maxLength": REPORT_REASON_LENGTH}
+    )
+    comment = TextField(
+        required=False, allow_blank=True, allow_null=True, limits={"maxLength": conf.REPORT_COMMENT_LENGTH}
+    )
 
+
+# --- Lists that may grow ----------------------------------------------------------------------------------
+
+MESSAGE_KINDS = OpenValues(
+    "MessageKind",
+    {
+        Message.Kind.TEXT: "A text, in `body`.",
+        Message.Kind.IMAGE: "A picture, in `media_url` and `media`. `body` is its text, or null.",
+        Message.Kind.CALL: "A call that has ended, in `call`. `body` names it in English.",
+    },
+)
+CALL_OUTCOMES = OpenValues(
+    "CallOutcome",
+    {
+        "completed": "The two have talked.",
+        "missed": "The callee has not answered in time.",
+        "canceled": "The caller has ended it before an answer.",
+        "declined": "The callee has declined it.",
+        "busy": "The callee was in another call.",
+        "failed": "No connection came about.",
+        "lost": "Both devices have lost the connection.",
+    },
+)
 
 # --- Rows ----------------------------------------------------------------------------------------------
 
 
-class CallSummaryOutput(serializers.Serializer):
-    id = serializers.IntegerField()
-    media = serializers.ChoiceField(choices=["audio", "video"])
-    outcome = serializers.CharField()
-    duration_s = serializers.IntegerField(allow_null=True)
-
-    @classmethod
-    def render(cls, row: ConversationRow | MessageRow) -> dict[str, Any]:
-        return {
-            "id": row.call_id,
-            "media": row.call_media,
-            "outcome": row.call_outcome,
-            "duration_s": row.call_duration_s,
-        }
+class CallSummaryOutput(Shape):
+    id = serializers.IntegerField(source="call_id")
+    media = serializers.ChoiceField(source="call_media", choices=["audio", "video"])
+    outcome = OpenValueField(CALL_OUTCOMES, source="call_outcome")
+    duration_s = serializers.IntegerField(source="call_duration_s", allow_null=True)
 
 
-class LastMessageOutput(serializers.Serializer):
-    id = serializers.IntegerField()
-    kind = serializers.ChoiceField(choices=Message.Kind.choices)
+class LastMessageOutput(Shape):
+    id = serializers.IntegerField(source="message_id")
+    kind = OpenValueField(MESSAGE_KINDS)
     body = serializers.CharField(allow_blank=True)
     sender_id = serializers.IntegerField()
     call = CallSummaryOutput(allow_null=True)
@@ -109,104 +144,71 @@ class LastMessageOutput(serializers.Serializer):
         """None in a conversation without messages."""
         if row.message_id is None:
             return None
-        return {
-            "id": row.message_id,
-            "kind": row.kind,
-            "body": row.body or "",
-            "sender_id": row.sender_id,
-            "call": CallSummaryOutput.render(row) if row.kind == Message.Kind.CALL else None,
-            "created_at": json_time(row.created_at),
-        }
+        call = CallSummaryOutput.build(row) if row.kind == Message.Kind.CALL else None
+        return cls.build(row, body=row.body or "", call=call)
 
 
-class ConversationOutput(serializers.Serializer):
+class ConversationOutput(Shape):
     id = serializers.IntegerField()
     other_user = PersonSerializer()
     last_message = LastMessageOutput(allow_null=True)
     unread_count = serializers.IntegerField()
     last_read_id = serializers.IntegerField(help_text="0: nothing yet.")
     other_last_read_id = serializers.IntegerField(
-        allow_null=True, help_text="null when either participant hides receipts or has blocked the other."
+        source="read_receipt",
+        allow_null=True,
+        help_text="null when either participant hides receipts or has blocked the other.",
     )
-    other_delivered_id = serializers.IntegerField(allow_null=True)
+    other_delivered_id = serializers.IntegerField(source="delivery_receipt", allow_null=True)
     is_blocked = serializers.BooleanField(help_text="One of the two has blocked the other.")
 
     @classmethod
     def render(cls, row: ConversationRow) -> dict[str, Any]:
-        return {
-            "id": row.id,
-            "other_user": PersonSerializer.render(row.other_user),
-            "last_message": LastMessageOutput.render(row),
-            "unread_count": row.unread_count,
-            "last_read_id": row.last_read_id,
-            "other_last_read_id": row.read_receipt,
-            "other_delivered_id": row.delivery_receipt,
-            "is_blocked": bool(row.is_blocked),
-        }
+        return cls.build(row, last_message=LastMessageOutput.render(row), is_blocked=bool(row.is_blocked))
 
 
-class MediaOutput(serializers.Serializer):
-    width = serializers.IntegerField()
-    height = serializers.IntegerField()
-    mime = serializers.CharField()
-    size = serializers.IntegerField()
-    thumb_url = serializers.CharField()
-    blurhash = serializers.CharField()
-
-    @classmethod
-    def render(cls, row: MessageRow, token: str) -> dict[str, Any]:
-        return {
-            "width": row.image_width,
-            "height": row.image_height,
-            "mime": row.image_mime,
-            "size": row.image_size,
-            "thumb_url": media_path(token, thumb=True),
-            "blurhash": row.image_blurhash,
-        }
+class MediaOutput(Shape):
+    width = serializers.IntegerField(source="image_width")
+    height = serializers.IntegerField(source="image_height")
+    mime = serializers.CharField(source="image_mime")
+    size = serializers.IntegerField(source="image_size")
+    thumb_url = MediaPathField(source="image_token", thumb=True)
+    blurhash = serializers.CharField(source="image_blurhash")
 
 
-class ReplyPreviewOutput(serializers.Serializer):
-    id = serializers.IntegerField()
-    sender_id = serializers.IntegerField()
-    kind = serializers.ChoiceField(choices=Message.Kind.choices)
-    body = serializers.CharField(allow_null=True, help_text="At most 200 characters.")
-    media_url = serializers.CharField(allow_null=True)
-    thumb_url = serializers.CharField(allow_null=True)
+class ReplyPreviewOutput(Shape):
+    id = serializers.IntegerField(source="reply_to_id")
+    sender_id = serializers.IntegerField(source="reply_sender_id")
+    kind = OpenValueField(MESSAGE_KINDS, source="reply_kind")
+    body = serializers.CharField(allow_null=True, help_text=f"At most {conf.PREVIEW_LENGTH} characters.")
+    media_url = MediaPathField(source="reply_image_token", allow_null=True)
+    thumb_url = MediaPathField(source="reply_image_token", thumb=True, allow_null=True)
 
     @classmethod
     def render(cls, row: MessageRow) -> dict[str, Any]:
-        body, token = row.reply_body, row.reply_image_token
-        return {
-            "id": row.reply_to_id,
-            "sender_id": row.reply_sender_id,
-            "kind": row.reply_kind,
-            "body": body[: conf.PREVIEW_LENGTH] if body is not None else None,
-            "media_url": media_path(token) if token else None,
-            "thumb_url": media_path(token, thumb=True) if token else None,
-        }
+        body = row.reply_body
+        return cls.build(row, body=body[: conf.PREVIEW_LENGTH] if body is not None else None)
 
 
-class ReactionOutput(serializers.Serializer):
+class ReactionOutput(Shape):
     emoji = serializers.CharField()
     count = serializers.IntegerField()
     user_ids = serializers.ListField(child=serializers.IntegerField())
 
     @classmethod
-    def render(cls, uses: Iterable[tuple[int, str]]) -> list[dict[str, Any]]:
-        """All reactions to a message, of (user, emoji) in order of use."""
-        users: dict[str, list[int]] = {}
-        for user_id, emoji in uses:
-            users.setdefault(emoji, []).append(user_id)
-        return [{"emoji": emoji, "count": len(user_ids), "user_ids": user_ids} for emoji, user_ids in users.items()]
+    def render(cls, row: ReactionRow) -> dict[str, Any]:
+        return cls.build(row, count=len(row.user_ids))
 
 
-class MessageOutput(serializers.Serializer):
+class MessageOutput(Shape):
+    """Section 2.4 of the contract, with the fields that this service adds."""
+
     id = serializers.IntegerField()
     conversation_id = serializers.IntegerField()
     sender_id = serializers.IntegerField()
-    kind = serializers.ChoiceField(choices=Message.Kind.choices)
+    kind = OpenValueField(MESSAGE_KINDS)
     body = serializers.CharField(allow_null=True)
-    media_url = serializers.CharField(allow_null=True)
+    media_url = MediaPathField(source="image_token", allow_null=True)
     media = MediaOutput(allow_null=True)
     reply_to_id = serializers.IntegerField(allow_null=True)
     reply_to = ReplyPreviewOutput(allow_null=True)
@@ -219,25 +221,14 @@ class MessageOutput(serializers.Serializer):
 
     @classmethod
     def render(cls, row: MessageRow, viewer_id: int) -> dict[str, Any]:
-        """Section 2.4 of the contract, with the fields that this service adds."""
-        token = row.image_token
-        return {
-            "id": row.id,
-            "conversation_id": row.conversation_id,
-            "sender_id": row.sender_id,
-            "kind": row.kind,
-            "body": row.body,
-            "media_url": media_path(token) if token else None,
-            "media": MediaOutput.render(row, token) if token else None,
-            "reply_to_id": row.reply_to_id,
-            "reply_to": ReplyPreviewOutput.render(row) if row.reply_sender_id is not None else None,
-            "is_edited": row.edited_at is not None,
-            "edited_at": json_time(row.edited_at) if row.edited_at is not None else None,
-            "reactions": ReactionOutput.render(row.reactions) if row.reactions else [],
-            "call": CallSummaryOutput.render(row) if row.kind == Message.Kind.CALL else None,
-            "client_id": row.client_id if row.sender_id == viewer_id else None,
-            "created_at": json_time(row.created_at),
-        }
+        return cls.build(
+            row,
+            media=MediaOutput.build(row) if row.image_token else None,
+            reply_to=ReplyPreviewOutput.render(row) if row.reply_sender_id is not None else None,
+            is_edited=row.edited_at is not None,
+            call=CallSummaryOutput.build(row) if row.kind == Message.Kind.CALL else None,
+            client_id=row.client_id if row.sender_id == viewer_id else None,
+        )
 
 
 # --- Replies -------------------------------------------------------------------------------------------
@@ -245,6 +236,10 @@ class MessageOutput(serializers.Serializer):
 
 class UsersReply(OkReply):
     users = PersonSerializer(many=True)
+
+
+class UserReply(OkReply):
+    user = PersonProfileOutput()
 
 
 class ConversationsReply(PageReply):
@@ -284,8 +279,8 @@ class ConversationClearedReply(OkReply):
     cleared_up_to_id = serializers.IntegerField()
 
 
-class ReactionsReply(OkReply):
-    reactions = ReactionOutput(many=True)
+class ReactionsReply(OkReply, Shape):
+    reactions = ReactionOutput(source="*", many=True)
 
 
 class ReportReply(OkReply):

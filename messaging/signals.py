@@ -14,8 +14,8 @@ conversation_started = Signal()
 conversation_shown = Signal()
 
 # A message was sent, or an ended call left its message. Arguments: message (Message), conversation (Conversation),
-# recipient_id (int), seen_by (dict of user id to SeenMessage: what the participants see now; the recipient of a reply is
-# missing, who may have cleared the message that it quotes).
+# recipient_id (int), seen_by (dict of user id to SeenMessage: the message as each participant sees it. The recipient of a
+# reply is left out: they may have cleared the quoted message).
 message_sent = Signal()
 
 # The text of a message changed. Arguments: message (Message), conversation (Conversation).
@@ -30,13 +30,20 @@ message_deleted = Signal()
 reactions_changed = Signal()
 
 # A participant's read watermark moved forward. Arguments: conversation (Conversation), reader_id (int),
-# last_read_id (int), unread_count (int: the reader's unread messages in this conversation).
+# last_read_id (int), unread_count (int: the reader's unread messages in this conversation), session_id (int or None: the
+# session in which it was read).
 conversation_read = Signal()
 
 # A participant cleared the conversation up to a message. Arguments: conversation (Conversation), user_id (int),
-# cleared_up_to_id (int).
+# cleared_up_to_id (int), session_id (int or None: the session in which it was cleared).
 conversation_cleared = Signal()
 
 # A device of this participant acknowledged messages up to this id. Arguments: conversation (Conversation),
 # user_id (int), delivered_id (int).
 conversation_delivered = Signal()
+
+# A participant reported a message, for the first time. Arguments: report (Report).
+report_created = Signal()
+
+# Staff closed a report, or corrected how it was closed. Arguments: report (Report).
+report_closed = Signal()

@@ -1,6 +1,6 @@
 """Validation of message bodies, client ids, emoji and search texts, the same for every entry point.
 
-Bodies are valid Unicode in composed form already: the fields of the serializers see to that.
+The fields of the serializers have already checked and composed the Unicode of bodies.
 """
 
 import re
@@ -10,13 +10,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from rest_framework.exceptions import ValidationError
 
-from core.text import fold, is_encodable, is_invisible, normalise
-from messaging.conf import conf
+from core.characters import is_invisible, normalise
+from core.folding import fold
+from core.text import is_encodable
+from messaging.conf import CLIENT_ID_LENGTH, EMOJI_LENGTH, conf
 
-_CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_CLIENT_ID = re.compile(f"[A-Za-z0-9_-]{{1,{CLIENT_ID_LENGTH}}}")
 # U+FDFA alone is 18 letters when folded. Ordinary text stays far below this factor.
 _MAX_GROWTH = 3
 _SHORT = 64
+_LINE_END = re.compile(r"\r\n?")
 _TEXT_STYLE = "\ufe0e"
 _EMOJI_STYLE = "\ufe0f"
 
@@ -36,10 +39,11 @@ def too_long(length: int) -> str:
 
 
 def clean_body(value: str | None, *, may_be_empty: bool) -> str | None:
-    """The body as it is stored: trimmed, or None without a text. ValidationError naming `body`."""
+    """The body as it is stored: trimmed, its lines ending in LF, or None without a text. ValidationError naming `body`."""
     if value is None and not may_be_empty:
         raise ValidationError({"body": [_("This must be text.")]})
-    body = (value or "").strip()
+    # Browsers send CRLF for each end of a line in a form with a file.
+    body = _LINE_END.sub("\n", (value or "").strip())
     if is_invisible(body):
         if may_be_empty:
             return None
@@ -52,13 +56,14 @@ def clean_body(value: str | None, *, may_be_empty: bool) -> str | None:
 def clean_client_id(value: str | None) -> str | None:
     """The client's own id of a message. ValidationError naming `client_id`."""
     if value is not None and not _CLIENT_ID.fullmatch(value):
-        raise ValidationError({"client_id": [_("Use 1 to 64 letters, digits, hyphens and underscores.")]})
+        sentence = _("Use 1 to %(most)d letters, digits, hyphens and underscores.")
+        raise ValidationError({"client_id": [sentence % {"most": CLIENT_ID_LENGTH}]})
     return value
 
 
 def clean_emoji(value: str) -> str:
     """Exactly one emoji, in its fully qualified spelling (❤ becomes ❤️). ValidationError naming `emoji`."""
-    if len(value) <= 32 and _TEXT_STYLE not in value:
+    if len(value) <= EMOJI_LENGTH and _TEXT_STYLE not in value:
         spelling = _spellings().get(value.replace(_EMOJI_STYLE, ""))
         if spelling is not None:
             return spelling
@@ -83,7 +88,7 @@ def clean_query(value: str | None) -> str:
 @cache
 def _spellings() -> dict[str, str]:
     """Each emoji without its style marks → the spelling Unicode calls fully qualified."""
-    import emoji  # its table takes 3 MB: only where reactions are used
+    import emoji  # its table takes 3 MB, so it is loaded only for reactions
 
     return {
         spelling.replace(_EMOJI_STYLE, ""): spelling

@@ -18,6 +18,7 @@ MESSAGE = "messages/<str:message_id>"
 
 _messages = [
     path("users", PeopleViewSet.as_view({"get": "search"}), name="users"),
+    path("users/<str:user_id>", PeopleViewSet.as_view({"get": "retrieve"}), name="user"),
     path("conversations", ConversationViewSet.as_view({"get": "list", "post": "start"}), name="conversations"),
     path(CONVERSATION, ConversationViewSet.as_view({"get": "retrieve"}), name="conversation"),
     path(f"{CONVERSATION}/messages", MessageViewSet.as_view({"get": "list", "post": "create"}), name="messages"),

@@ -1,4 +1,4 @@
-"""The REST entry points of messaging: search for users, conversations with them, and their messages."""
+"""The REST entry points of messaging: search for users, conversations and messages."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,13 +12,13 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.permissions import IsVerified, MethodPermissions
-from accounts.selectors import search_people
-from accounts.serializers import PersonSerializer
-from core.pagination import CURSOR, Limit, decode_cursor, page, whole_number
-from core.parsers import PictureFormParser
-from core.serializers import checked
-from core.text import parse_id
-from core.throttles import UPLOADS, Throttle, throttles, user
+from accounts.selectors import person_seen_by, search_people
+from accounts.serializers import PersonProfileOutput, PersonSerializer
+from core.api.pagination import CURSOR, Limit, decode_cursor, page, whole_number
+from core.api.parsers import PictureFormParser
+from core.api.serializers import checked
+from core.api.throttles import UPLOADS, Throttle, throttles, user
+from core.ids import parse_id
 from messaging import selectors, serializers
 from messaging.conf import conf
 from messaging.exceptions import ConversationNotFound
@@ -29,6 +29,7 @@ PEOPLE = Limit(conf.PEOPLE_PAGE, conf.PEOPLE_PAGE_MAX)
 CONVERSATIONS = Limit(conf.CONVERSATIONS_PAGE, conf.CONVERSATIONS_PAGE_MAX)
 MESSAGES = Limit(conf.MESSAGES_PAGE, conf.MESSAGES_PAGE_MAX)
 SEARCH_RESULTS = Limit(conf.SEARCH_PAGE, conf.SEARCH_PAGE_MAX)
+QUERY = OpenApiParameter("q", {"type": "string", "maxLength": conf.SEARCH_QUERY_LENGTH}, required=True)
 BEFORE = OpenApiParameter("before", int, description="Only messages with lower ids.")
 AFTER = OpenApiParameter(
     "after", int, description="Only messages with higher ids, the lowest of them first picked. Not with `before`."
@@ -41,7 +42,7 @@ class PeopleViewSet(ViewSet):
     @throttles(Throttle("search_people", by=user))
     @extend_schema(
         operation_id="messages_search_users",
-        parameters=[OpenApiParameter("q", str, required=True), PEOPLE.parameter],
+        parameters=[QUERY, PEOPLE.parameter],
         responses=serializers.UsersReply,
     )
     def search(self, request: Request) -> Response:
@@ -50,6 +51,12 @@ class PeopleViewSet(ViewSet):
         clean_query(q)
         people = search_people(request.user, q or "", limit)
         return Response({"users": [PersonSerializer.render(user) for user in people]})
+
+    @throttles(Throttle("search_people", by=user))
+    @extend_schema(operation_id="messages_get_user", responses=serializers.UserReply)
+    def retrieve(self, request: Request, user_id: str) -> Response:
+        person = person_seen_by(request.user, parse_id(user_id) or 0)
+        return Response({"user": PersonProfileOutput.render(person)})
 
 
 class ConversationViewSet(MethodPermissions, ViewSet):
@@ -91,7 +98,7 @@ class ConversationViewSet(MethodPermissions, ViewSet):
         operation_id="messages_mark_read", request=serializers.UpToMessageInput, responses=serializers.ReadReply
     )
     def read(self, request: Request, conversation_id: str) -> Response:
-        data = checked(serializers.UpToMessageInput, request.data)
+        data = checked(serializers.UpToMessageInput, request.data) | {"session_id": request.auth.id}
         return Response(conversations.mark_read(reader_id=request.user.id, conversation_id=conversation_id, **data))
 
     @extend_schema(
@@ -100,7 +107,7 @@ class ConversationViewSet(MethodPermissions, ViewSet):
         responses=serializers.ConversationClearedReply,
     )
     def clear(self, request: Request, conversation_id: str) -> Response:
-        data = checked(serializers.UpToMessageInput, request.data)
+        data = checked(serializers.UpToMessageInput, request.data) | {"session_id": request.auth.id}
         cleared = conversations.clear(user_id=request.user.id, conversation_id=conversation_id, **data)
         return Response({"cleared_up_to_id": cleared})
 
@@ -159,7 +166,7 @@ class MessageViewSet(MethodPermissions, ViewSet):
     @throttles(Throttle("search_inside", by=user))
     @extend_schema(
         operation_id="messages_search_inside",
-        parameters=[OpenApiParameter("q", str, required=True), SEARCH_RESULTS.parameter, BEFORE],
+        parameters=[QUERY, SEARCH_RESULTS.parameter, BEFORE],
         responses=serializers.SearchReply,
     )
     def search(self, request: Request, conversation_id: str) -> Response:
@@ -206,8 +213,8 @@ class ReactionViewSet(ViewSet):
     )
     def create(self, request: Request, message_id: str) -> Response:
         data = checked(serializers.ReactionInput, request.data)
-        uses = reactions.add(user=request.user, message_id=message_id, **data)
-        return Response({"reactions": serializers.ReactionOutput.render(uses)})
+        rows = reactions.add(user=request.user, message_id=message_id, **data)
+        return Response(serializers.ReactionsReply.render(rows))
 
     @throttles(REACT)
     @extend_schema(
@@ -219,11 +226,12 @@ class ReactionViewSet(ViewSet):
     def destroy(self, request: Request, message_id: str) -> Response:
         emoji = request.query_params.get("emoji")
         data = checked(serializers.ReactionInput, request.data) if emoji is None else {"emoji": emoji}
-        uses = reactions.remove(user=request.user, message_id=message_id, **data)
-        return Response({"reactions": serializers.ReactionOutput.render(uses)})
+        rows = reactions.remove(user=request.user, message_id=message_id, **data)
+        return Response(serializers.ReactionsReply.render(rows))
 
 
 class ReportViewSet(ViewSet):
+    @throttles(Throttle("report", by=user))
     @extend_schema(
         operation_id="messages_report", request=serializers.ReportInput, responses={201: serializers.ReportReply}
     )

@@ -1,15 +1,20 @@
 """Feed, push devices and the delivery queue in the admin; never a push token, never the text of a mail."""
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.functional import Promise
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
+from fcm_django.admin import DeviceAdmin as FCMDeviceAdmin
 
-from accounts.admin_site.actions import ConfirmedAction, NoChange, NoForm, ReasonForm
-from accounts.admin_site.lists import KnownValuesFilter, StaffAdmin
-from accounts.admin_site.overview import Chart, Figure, Panel, Task
 from accounts.services.audit import name_actions
-from notifications.kinds import DELIVERY_KINDS
+from accounts.staff.actions import ConfirmedAction, NoChange, NoForm, ReasonForm
+from accounts.staff.lists import KnownValuesFilter, StaffAdmin
+from accounts.staff.overview import Chart, Figure, Panel, Task
+from notifications.kinds import DELIVERY_NAMES
 from notifications.models import ChannelPause, Delivery, Device, Notification
 from notifications.services import delivery
 
@@ -48,6 +53,7 @@ class NotificationAdmin(StaffAdmin):
     task = Task.DELIVERY
     list_display = ("id", "recipient", "kind", "actor", "count", "is_read", "created_at")
     list_select_related = ("recipient", "actor")
+    links = MappingProxyType({"target_id": ("messaging.Conversation", "conversation_id")})
     list_filter = ("kind", "is_read")
     search_fields = ("=id", "=recipient__email", "=recipient__id")
     fields = (
@@ -56,12 +62,16 @@ class NotificationAdmin(StaffAdmin):
     )  # fmt: skip
 
 
+# fcm-django has registered its own page.
+admin.site.unregister(Device)
+
+
 @admin.register(Device)
-class DeviceAdmin(StaffAdmin):
+class DeviceAdmin(StaffAdmin, FCMDeviceAdmin):
+    """fcm-django's list of devices, without its actions: they show tokens and send past the queue and the audit log."""
+
     task = Task.DELIVERY
-    list_display = ("id", "user", "type", "masked_token", "active", "locale", "app_version", "last_seen_at")
-    list_select_related = ("user",)
-    list_filter = ("type", "active")
+    list_display = ("id", "user", "type", "masked_token", "active", "locale", "app_version", "last_seen_at")  # type: ignore[assignment]
     search_fields = ("=id", "=user__email", "=user__id")
     fields = (
         "id", "user", "session", "type", "masked_token", "device_id", "active", "failures", "locale", "app_version",
@@ -75,7 +85,10 @@ class DeviceAdmin(StaffAdmin):
         perform=_test_push,
         is_offered=lambda device: device.active,
     )
-    actions = ("test_push",)
+    actions = ("test_push",)  # type: ignore[assignment]
+
+    def get_search_fields(self, request: HttpRequest) -> tuple[str, ...]:
+        return self.search_fields
 
     @admin.display(description=_("token"))
     def masked_token(self, device: Device) -> str:
@@ -84,8 +97,8 @@ class DeviceAdmin(StaffAdmin):
 
 class KindFilter(KnownValuesFilter):
     @staticmethod
-    def known() -> dict[str, str]:
-        return {kind: kind for kind in sorted(DELIVERY_KINDS)}
+    def known() -> dict[str, str | Promise]:
+        return dict(sorted(DELIVERY_NAMES.items(), key=lambda pair: str(pair[1])))
 
 
 @admin.register(Delivery)
@@ -93,9 +106,11 @@ class DeliveryAdmin(StaffAdmin):
     task = Task.DELIVERY
     leads_task = True
     figures = (
-        Figure(_("Pending deliveries"), Delivery.objects.pending, "?state__exact=pending"),
+        Figure(_("Pending deliveries"), Delivery.objects.pending, lambda: {"state__exact": Delivery.State.PENDING}),
         Figure(
-            _("Failed deliveries"), lambda: Delivery.objects.filter(state=Delivery.State.DEAD), "?state__exact=dead"
+            _("Failed deliveries"),
+            lambda: Delivery.objects.filter(state=Delivery.State.DEAD),
+            lambda: {"state__exact": Delivery.State.DEAD},
         ),
     )
     chart = Chart(
@@ -107,19 +122,19 @@ class DeliveryAdmin(StaffAdmin):
         labels={state: state.label for state in FINISHED},
     )
     panel = Panel(
-        # Not the payload: nothing on the page is read from it.
+        # The payload is left out: the page reads nothing from it.
         lambda user: Delivery.objects.filter(recipient=user).defer("payload").order_by("-id"),
-        columns=("id", "state", "last_error", "channel", "kind", "tries", "due_at", "finished_at"),
+        columns=("id", "state", "last_error", "channel", "kind_name", "tries", "due_at", "finished_at"),
         position=5,
     )
     list_display = (
-        "id", "state", "last_error", "recipient", "channel", "kind", "tries", "due_at", "finished_at",
+        "id", "state", "last_error", "recipient", "channel", "kind_name", "tries", "due_at", "finished_at",
     )  # fmt: skip
     list_select_related = ("recipient",)
     list_filter = ("channel", "state", ("kind", KindFilter))
-    search_fields = ("=id", "=recipient__email", "=recipient__id", "=provider_id")
+    search_fields = ("=id", "=recipient__email", "=recipient__id", "=provider_id", "=target")
     fields = (
-        "id", "channel", "kind", "priority", "recipient", "device", "notification", "state", "tries", "due_at",
+        "id", "channel", "target", "kind_name", "priority", "recipient", "device", "notification", "state", "tries", "due_at",
         "expires_at", "lease_until", "last_error", "provider_id", "created_at", "finished_at",
     )  # fmt: skip
     retry = ConfirmedAction(
@@ -131,6 +146,10 @@ class DeliveryAdmin(StaffAdmin):
         is_offered=_can_be_retried,
     )
     actions = ("retry",)
+
+    @admin.display(description=_("kind"), ordering="kind")
+    def kind_name(self, row: Delivery) -> str:
+        return format_html('<span title="{}">{}</span>', row.kind, DELIVERY_NAMES.get(row.kind, row.kind))
 
 
 @admin.register(ChannelPause)

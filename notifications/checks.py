@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.core.validators import validate_email
 
 from notifications.conf import PUSH_PROVIDERS, conf, loopback_endpoint
-from notifications.services.ingestion import MIN_KEY_BYTES, sources
+from notifications.services.ingestion import sources
 
 
 @checks.register()
@@ -28,7 +28,7 @@ def push(**options: Any) -> list[checks.CheckMessage]:
 
 @checks.register(checks.Tags.security)
 def push_endpoint(**options: Any) -> list[checks.CheckMessage]:
-    """Access tokens and pushes would go there: with another host no server starts."""
+    """Access tokens and pushes go to this address, so a server does not start with any other host."""
     if not conf.FCM_ENDPOINT:
         return []
     try:
@@ -70,20 +70,6 @@ def event_sources(**options: Any) -> list[checks.CheckMessage]:
     except ImproperlyConfigured as error:
         return [checks.Error(str(error), hint="Correct EVENT_SOURCES.", id="notifications.E010")]
     return []
-
-
-@checks.register(checks.Tags.security)
-def event_keys(**options: Any) -> list[checks.CheckMessage]:
-    """A comma inside a key splits it into two entries: one of them has a short key, which this check reports."""
-    try:
-        short = sorted({source.name for source in sources() if len(source.key.encode()) < MIN_KEY_BYTES})
-    except ImproperlyConfigured:
-        return []
-    if not short:
-        return []
-    text = f"EVENT_SOURCES holds a key of less than {MIN_KEY_BYTES} bytes, or one with a comma: {', '.join(short)}."
-    hint = "Make one with: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
-    return [checks.Error(text, hint=hint, id="notifications.E011")]
 
 
 def _is_service_account(path: str) -> bool:

@@ -2,8 +2,8 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from core.exceptions import NotFound
+from core.api.exceptions import NotFound
 
 
 class NotificationNotFound(NotFound):
-    default_detail = _("There is no such notification.")
+    default_detail = _("This notification doesn't exist.")

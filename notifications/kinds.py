@@ -1,6 +1,6 @@
 """The table of all kinds of notification: preference, grouping, target and texts of each.
 
-A new kind for an existing signal is one row here and one receiver.
+A new kind for an existing signal is one entry here and one receiver.
 """
 
 from collections.abc import Iterable
@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
+
+from accounts.emails.texts import EMAIL_TEXTS
 
 
 class Grouping(Enum):
@@ -21,10 +24,12 @@ class Grouping(Enum):
 @dataclass(frozen=True, slots=True)
 class Kind:
     name: str
+    # For the documentation.
+    meaning: str
     # The preference that switches it off.
     switch: str
     grouping: Grouping
-    # What opens on a tap: post, user (the actor) or conversation.
+    # The object that a tap opens: post, user (the actor) or conversation.
     target_type: str
     # The push of a single occurrence (None: `many` says that, too), and of several: `%(count)d` is
     # the number of occurrences, or of the other people besides the actor where people are counted.
@@ -33,7 +38,7 @@ class Kind:
     # Requires an action: stored even when its preference is off, but silently.
     is_always_stored: bool = False
     is_urgent: bool = False
-    # The number is of distinct people, not of occurrences.
+    # Counts distinct people, not occurrences.
     counts_people: bool = False
 
     @property
@@ -50,6 +55,7 @@ class Kind:
 _KINDS = (
     Kind(
         name="post_like",
+        meaning="The actors like a post.",
         switch="likes",
         grouping=Grouping.TARGET,
         counts_people=True,
@@ -63,6 +69,7 @@ _KINDS = (
     ),
     Kind(
         name="comment",
+        meaning="The actors have commented on a post.",
         switch="comments",
         grouping=Grouping.TARGET,
         target_type="post",
@@ -71,6 +78,7 @@ _KINDS = (
     ),
     Kind(
         name="reply",
+        meaning="The actors have replied to a comment.",
         switch="comments",
         grouping=Grouping.TARGET,
         target_type="post",
@@ -79,6 +87,7 @@ _KINDS = (
     ),
     Kind(
         name="follow",
+        meaning="The actors follow the user.",
         switch="follows",
         grouping=Grouping.ALL,
         counts_people=True,
@@ -92,6 +101,7 @@ _KINDS = (
     ),
     Kind(
         name="follow_request",
+        meaning="The actor asks to follow the user.",
         switch="follows",
         grouping=Grouping.NONE,
         counts_people=True,
@@ -102,6 +112,7 @@ _KINDS = (
     ),
     Kind(
         name="follow_approved",
+        meaning="The actor has accepted a request to follow.",
         switch="follows",
         grouping=Grouping.NONE,
         counts_people=True,
@@ -110,6 +121,7 @@ _KINDS = (
     ),
     Kind(
         name="message",
+        meaning="There are unread messages in a conversation.",
         switch="messages",
         grouping=Grouping.TARGET,
         target_type="conversation",
@@ -122,15 +134,34 @@ KINDS: dict[str, Kind] = {kind.name: kind for kind in _KINDS}
 SWITCHES = ("likes", "comments", "follows", "messages")
 # All choices in notification preferences.
 PREFERENCE_FIELDS = ("enabled", "quiet_mode", *SWITCHES)
-# Pushes about calls; they have no row in the feed.
+# Pushes about calls, which are not in the feed.
 CALL_KINDS = ("incoming_call", "call_ended")
-# What a delivery brings.
-DELIVERY_KINDS = frozenset({*KINDS, *CALL_KINDS, "test", "mail"})
-# Of an event that an app or another service reports.
+# The push that removes notifications that were read on another device.
+READ = "read"
+# A mail that is not in the table of mails, and each one that was queued by a version before 1.1.
+OTHER_MAIL = "mail"
+# The subject of a push or mail, with its name for staff; a mail is called as its subject. A webhook has the type of its
+# event instead.
+DELIVERY_NAMES: dict[str, str | Promise] = {
+    "post_like": _("Like"),
+    "comment": _("Comment"),
+    "reply": _("Reply to a comment"),
+    "follow": _("New follower"),
+    "follow_request": _("Follow request"),
+    "follow_approved": _("Follow request accepted"),
+    "message": _("New message"),
+    "incoming_call": _("Incoming call"),
+    "call_ended": _("Call ended"),
+    READ: _("Read on another device"),
+    "test": _("Test push"),
+    OTHER_MAIL: _("Other mail"),
+    **{kind: text.subject for kind, text in EMAIL_TEXTS.items()},
+}
+# The actions of an event that an app or another service reports.
 ACTIONS = ("create", "retract")
 TITLE_LENGTH = 120
 EVENT_ID_LENGTH = 128
-# What other services may report; only messaging sends messages.
+# The kinds that other services may report; only messaging sends messages.
 EVENT_KINDS = frozenset(KINDS) - {"message"}
 
 

@@ -1,5 +1,5 @@
-"""The feed, users' preferences, push devices, and outgoing deliveries: one row per push to a device or mail to an address,
-both queue and log."""
+"""The feed, users' preferences, push devices and deliveries. A delivery is one push to a device, one mail or one
+webhook; its table is both queue and log."""
 
 from datetime import datetime
 from typing import Self
@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from fcm_django.models import AbstractFCMDevice, FCMDeviceQuerySet
 
 from accounts.selectors import blocked_between
 from core.text import row_name
@@ -20,7 +21,8 @@ class NotificationQuerySet(models.QuerySet["Notification"]):
         return self.filter(is_read=False)
 
     def visible(self) -> Self:
-        """Rows that their recipient sees: no block between recipient and actor. As SQL in selectors."""
+        """Notifications that their recipient sees: there is no block between recipient and actor. The same as SQL is in
+        selectors."""
         return self.exclude(blocked_between(OuterRef("recipient_id"), OuterRef("actor_id")))
 
     def visible_to(self, viewer_id: int) -> Self:
@@ -28,7 +30,7 @@ class NotificationQuerySet(models.QuerySet["Notification"]):
 
 
 class Notification(models.Model):
-    """A row of a user's feed: one occurrence, or a group of them."""
+    """An entry in a user's feed: one occurrence, or a group of them."""
 
     recipient = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -38,17 +40,18 @@ class Notification(models.Model):
         verbose_name=_("recipient"),
     )
     kind = models.CharField(_("type"), max_length=20, choices=kinds.choices)
-    # Occurrences with this key share an open row: "post:7", "conversation:9", "all"; "" for a row of one occurrence.
+    # Occurrences with this key share an open notification: "post:7", "conversation:9", "all". "" for a single
+    # occurrence.
     group_key = models.CharField(max_length=40, blank=True)
     # Accepts further occurrences: unread, and not older than the window of its kind.
     is_open = models.BooleanField(_("collects further occurrences"), default=True)
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", verbose_name=_("from"))
     # Null where the actor is the target.
     target_id = models.BigIntegerField(_("target id"), null=True, blank=True)
-    # Empty where the title is the actor's name: that is taken from the account when read.
+    # Empty where the title is the actor's name, which is read from the account.
     target_title = models.CharField(_("target"), max_length=kinds.TITLE_LENGTH, blank=True)
     count = models.PositiveIntegerField(_("number"), default=1)
-    # Kind `message`: the first message of the row; its count is of unread messages from there on.
+    # Kind `message`: the first message of the notification, which counts the unread messages from there on.
     first_message_id = models.BigIntegerField(null=True, blank=True)
     is_read = models.BooleanField(_("read"), default=False)
     read_at = models.DateTimeField(_("read at"), null=True, blank=True)
@@ -66,25 +69,31 @@ class Notification(models.Model):
             models.CheckConstraint(condition=Q(is_open=False) | Q(is_read=False), name="notification_open_is_unread"),
         ]
         indexes = [
-            # A feed has KEEP_PER_USER rows at most and is sorted when it is read: with created_at in the
-            # index, every message would write new entries for its row.
+            # A feed has KEEP_PER_USER notifications at most and is sorted when it is read. With created_at in the
+            # index, every message would write new index entries.
             models.Index(fields=["recipient", "is_read"], name="notification_feed")
         ]
 
     __str__ = row_name
 
+    @property
+    def conversation_id(self) -> int | None:
+        """The conversation that a tap opens; None where it opens something else."""
+        return self.target_id if kinds.KINDS[self.kind].target_type == "conversation" else None
 
-class Member(models.Model):
-    """One occurrence inside a row. Rows of kind `message` have none: the messages are the members."""
 
-    notification = models.ForeignKey(Notification, models.CASCADE, related_name="members", db_index=False)
+class Occurrence(models.Model):
+    """One cause of a notification. Notifications of kind `message` have none: their messages are the causes."""
+
+    notification = models.ForeignKey(Notification, models.CASCADE, related_name="occurrences", db_index=False)
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
     comment_id = models.BigIntegerField(null=True, blank=True)
-    # Users are counted, not occurrences: a user is in the row once.
+    # A notification counts users, not occurrences, so it has each user once.
     is_single = models.BooleanField(default=False)
     occurred_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        db_table = "notifications_member"
         verbose_name = _("occurrence in a notification")
         constraints = [
             models.UniqueConstraint(fields=["notification", "actor"], condition=Q(is_single=True), name="member_single")
@@ -93,7 +102,7 @@ class Member(models.Model):
 
 
 class Preferences(models.Model):
-    """A user's notification preferences. Without a row everything is on."""
+    """A user's notification preferences. Everything is on until they are saved."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, models.CASCADE, primary_key=True, related_name="notification_preferences"
@@ -110,7 +119,7 @@ class Preferences(models.Model):
         verbose_name_plural = _("notification preferences")
 
     def wants(self, switch: str) -> bool:
-        """Notifications under this switch are on. As SQL for the kind `message` in services.feed."""
+        """Notifications under this switch are on. services.feed has the same as SQL for the kind `message`."""
         return self.enabled and bool(getattr(self, switch))
 
     def is_silent(self, switch: str) -> bool:
@@ -132,17 +141,18 @@ class IngestedEvent(models.Model):
         constraints = [models.UniqueConstraint(fields=["source", "event_id"], name="ingestedevent_once")]
 
 
-class DeviceQuerySet(models.QuerySet["Device"]):
+class DeviceQuerySet(FCMDeviceQuerySet):
     def active(self) -> Self:
         """Devices whose token the push service still accepts."""
         return self.filter(active=True)
 
 
-class Device(models.Model):
+# What differs from fcm-django's own model: docs/decisions/delivery.md#0014
+class Device(AbstractFCMDevice):
     """A push token of one user on one device, bound to the session that registered it.
 
-    The columns are those of fcm-django's AbstractFCMDevice, so that its tools can use this table. That class is not
-    inherited, because its module imports firebase_admin, which belongs to the delivery worker alone.
+    fcm-django's device, as FCM_DJANGO_FCMDEVICE_MODEL says. Pushes are sent by the delivery worker alone, not by the
+    methods of that class, because they are queued, retried and recorded.
     """
 
     class Platform(models.TextChoices):
@@ -150,25 +160,27 @@ class Device(models.Model):
         IOS = "ios", "iOS"
         WEB = "web", _("web")
 
+    # Columns of fcm-django with 64 bits, an owner, and labels that are translated.
+    id = models.BigAutoField(primary_key=True, verbose_name="ID")
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="push_devices", verbose_name=_("user")
     )
+    # The token. It is never shown. The digest is unique instead, because an index entry has a size limit.
+    registration_id = models.TextField()
+    device_id = models.CharField(_("device id"), max_length=255, null=True, blank=True)
+    type = models.CharField(_("platform"), max_length=10, choices=Platform.choices, default=Platform.ANDROID)
+    active = models.BooleanField(_("in use"), default=True)
+    date_created = models.DateTimeField(_("created at"), default=timezone.now)
+    # Columns of our own.
     session = models.ForeignKey(
         "accounts.Session", models.CASCADE, related_name="push_devices", verbose_name=_("session")
     )
-    # The token. It is never shown. The digest is unique instead, because an index entry has a size limit.
-    registration_id = models.TextField()
     token_digest = models.CharField(max_length=64, unique=True)
-    device_id = models.CharField(_("device id"), max_length=255, null=True, blank=True)
-    type = models.CharField(_("platform"), max_length=10, choices=Platform.choices, default=Platform.ANDROID)
-    name = models.CharField(max_length=255, null=True, blank=True)
-    active = models.BooleanField(_("in use"), default=True)
     failures = models.PositiveSmallIntegerField(_("failures"), default=0)
     locale = models.CharField(_("language"), max_length=35, blank=True)
     app_version = models.CharField(_("app version"), max_length=50, blank=True)
-    date_created = models.DateTimeField(_("created at"), default=timezone.now)
     last_seen_at = models.DateTimeField(_("last seen"), default=timezone.now)
-    objects = DeviceQuerySet.as_manager()
+    objects = DeviceQuerySet.as_manager()  # type: ignore[assignment]
 
     class Meta:
         verbose_name = _("push device")
@@ -198,10 +210,10 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return self.pending().filter(due_at__lte=now, expires_at__gt=now)
 
     def retriable(self) -> Self:
-        """Deliveries, failed or waiting for their next attempt, that can be sent again: not those about calls, which are
-        over, nor failed mails, whose content is deleted."""
+        """Deliveries that failed or wait for their next attempt, and can be sent again. Deliveries about calls cannot,
+        because the call is over; failed mails cannot, because their content is deleted."""
         waiting = Q(state=Delivery.State.PENDING, due_at__gt=timezone.now())
-        failed = Q(state=Delivery.State.DEAD, channel=Delivery.Channel.PUSH)
+        failed = Q(state=Delivery.State.DEAD, channel__in=(Delivery.Channel.PUSH, Delivery.Channel.WEBHOOK))
         return self.filter(waiting | failed).exclude(kind__in=kinds.CALL_KINDS)
 
 
@@ -209,6 +221,7 @@ class Delivery(models.Model):
     class Channel(models.TextChoices):
         PUSH = "push", _("push")
         MAIL = "mail", _("mail")
+        WEBHOOK = "webhook", _("webhook")
 
     class State(models.TextChoices):
         PENDING = "pending", _("pending")
@@ -224,13 +237,15 @@ class Delivery(models.Model):
         MESSAGE = 2, _("messages")
         REST = 3, _("other")
 
-    channel = models.CharField(_("channel"), max_length=4, choices=Channel.choices)
-    # A notification type, incoming_call, call_ended, test or mail.
-    kind = models.CharField(_("kind"), max_length=20)
-    # While a push of a group waits, its key ends in ":open" and later occurrences join it. A claim
-    # closes the key, so that what happens from then on gets a row of its own.
+    channel = models.CharField(_("channel"), max_length=10, choices=Channel.choices)
+    # The name of a webhook's target, which has a worker and a pause of its own.
+    target = models.CharField(_("webhook target"), max_length=40, blank=True)
+    # A key of kinds.DELIVERY_NAMES; for a webhook the type of its event.
+    kind = models.CharField(_("kind"), max_length=40)
+    # While a push of a group waits, its key ends in ":open" and later occurrences join it. A claim closes the key, so
+    # that later occurrences get a push of their own.
     dedupe_key = models.CharField(max_length=200)
-    # What a push replaces on the screen, and what is sent at most once a minute.
+    # Pushes with the same key replace each other on the screen, and are sent at most once a minute.
     group_key = models.CharField(max_length=100, blank=True)
     priority = models.PositiveSmallIntegerField(_("priority"), choices=Priority.choices, default=Priority.REST)
     recipient = models.ForeignKey(
@@ -249,7 +264,7 @@ class Delivery(models.Model):
         Notification, models.SET_NULL, null=True, blank=True, related_name="+", db_index=False,
         verbose_name=_("notification"),
     )  # fmt: skip
-    # Mail: everything needed to send it, encrypted, wiped afterwards. Push: ids only, never a text.
+    # Mail: everything that is needed to send it, encrypted and deleted afterwards. Push: ids only, never a text.
     payload = models.JSONField(default=dict, blank=True)
     state = models.CharField(_("state"), max_length=9, choices=State.choices, default=State.PENDING)
     due_at = models.DateTimeField(_("due at"), default=timezone.now)
@@ -268,10 +283,19 @@ class Delivery(models.Model):
         verbose_name = _("delivery")
         verbose_name_plural = _("deliveries")
         permissions = [("retry_delivery", _("Can retry deliveries"))]
-        # As a constraint it gets one index; `unique` of a text field would add one for LIKE.
+        # A constraint creates one index; `unique=True` on a text field would add a second one for LIKE.
         constraints = [models.UniqueConstraint(fields=["dedupe_key"], name="delivery_once")]
         indexes = [
             models.Index(fields=["channel", "priority", "due_at"], condition=Q(state="pending"), name="delivery_due"),
+            # Webhooks are sent in the order of their events.
+            models.Index(
+                fields=["target", "id"], condition=Q(state="pending", channel="webhook"), name="delivery_webhook"
+            ),
+            models.Index(
+                fields=["target", "-finished_at"],
+                condition=Q(channel="webhook", finished_at__isnull=False),
+                name="delivery_answers",
+            ),
             models.Index(fields=["lease_until"], condition=Q(state="leased"), name="delivery_lease"),
             models.Index(fields=["id"], condition=Q(state="dead"), name="delivery_dead"),
             models.Index(fields=["device", "group_key", "finished_at"], name="delivery_group"),
@@ -284,11 +308,12 @@ class Delivery(models.Model):
 
 
 class ChannelPause(models.Model):
-    """A channel that is paused because its service refuses all requests. Without a row the channel works."""
+    """A channel that is paused because its service refuses all requests."""
 
-    channel = models.CharField(_("channel"), max_length=4, primary_key=True, choices=Delivery.Channel.choices)
+    # `push`, `mail`, or `webhook:` with the name of a target.
+    channel = models.CharField(_("channel"), max_length=60, primary_key=True)
     reason = models.CharField(_("reason"), max_length=300)
-    # From here on a few rows are sent as a probe; the first success ends the pause.
+    # From this time on a few deliveries are sent as a probe; the first success ends the pause.
     until = models.DateTimeField(_("until"))
     failures = models.PositiveIntegerField(_("failures"), default=1)
     started_at = models.DateTimeField(_("since"), default=timezone.now)

@@ -1,4 +1,4 @@
-"""Receivers that turn signals of messaging and accounts into rows of the feed. Connected in AppConfig.ready()."""
+"""Receivers that turn signals of messaging and accounts into notifications. AppConfig.ready() connects them."""
 
 from functools import partial
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from django.dispatch import receiver
 
 from accounts import signals as accounts
-from core.transactions import before_commit
+from core.database.transactions import before_commit
 from messaging import signals as messaging
 from messaging.selectors import unread_counts_for
 from notifications.services import devices, feed, social
@@ -36,15 +36,21 @@ def message_deleted(*, message: Any, conversation: Any, was_unread: bool, **_: A
 
 
 @receiver(messaging.conversation_read)
-def conversation_read(*, conversation: Any, reader_id: int, unread_count: int, **_: Any) -> None:
-    feed.conversation_read(reader_id=reader_id, conversation_id=conversation.id, unread_count=unread_count)
+def conversation_read(
+    *, conversation: Any, reader_id: int, unread_count: int, session_id: int | None = None, **_: Any
+) -> None:
+    feed.conversation_read(
+        reader_id=reader_id, conversation_id=conversation.id, unread_count=unread_count, session_id=session_id
+    )
 
 
 @receiver(messaging.conversation_cleared)
-def conversation_cleared(*, conversation: Any, user_id: int, **_: Any) -> None:
+def conversation_cleared(*, conversation: Any, user_id: int, session_id: int | None = None, **_: Any) -> None:
     # A conversation that was cleared up to an older message may still hold unread ones.
     unread = unread_counts_for(user_id, [conversation.id]).get(conversation.id, 0)
-    feed.conversation_read(reader_id=user_id, conversation_id=conversation.id, unread_count=unread)
+    feed.conversation_read(
+        reader_id=user_id, conversation_id=conversation.id, unread_count=unread, session_id=session_id
+    )
 
 
 @receiver(accounts.block_changed)
@@ -59,15 +65,14 @@ def block_changed(*, blocker_id: int, blocked_id: int, blocked: bool, **_: Any) 
 
 @receiver(accounts.session_revoked)
 def session_revoked(*, user_id: int, session_ids: list[int], reason: str, **_: Any) -> None:
-    # With an account all its devices are removed, after its feed.
+    # The devices of a deleted account are removed after its feed.
     if reason != "account_erased":
         before_commit(partial(devices.remove_of_sessions, session_ids=session_ids))
 
 
-@receiver(accounts.account_status_changed)
-def account_status_changed(*, user_id: int, status: str, **_: Any) -> None:
-    if status == "blocked":
-        before_commit(partial(devices.remove_all, user_id=user_id))
+@receiver(accounts.settings_reset)
+def settings_reset(*, user_id: int, **_: Any) -> None:
+    feed.forget_preferences(user_id=user_id)
 
 
 @receiver(accounts.account_erased)

@@ -1,7 +1,7 @@
 """Queries that other apps may use: the feed as its owner sees it, preferences, the data export, and the delivery queue.
 
-The feed is without users in a block with the owner, in either direction. The badge is polled and the feed is opened
-often, so both are statements by hand, the same for both databases.
+The feed leaves out users who block the owner or are blocked by the owner. The badge is polled and the feed is opened
+often, so both are hand-written statements, the same for both databases.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from accounts import sql
 from accounts.sql import PersonRow
-from core.database import as_parameter, is_any, moment, rows, rows_unprepared
+from core.database.statements import as_parameter, is_any, moment, rows, rows_unprepared
 from messaging.selectors import MESSAGE_UNREAD_COUNT
 from notifications.models import ChannelPause, Delivery, Device, Notification, Preferences
 
@@ -48,18 +48,19 @@ class FeedRow:
 
 
 def unread_count(user_id: int) -> int:
-    """Unread rows: the number in the list, the badge and on the push."""
+    """The number of unread notifications, as in the list, the badge and on the push."""
     return int(rows(UNREAD_COUNT, [user_id])[0][0])
 
 
 def counts(user_id: int) -> dict[str, int]:
-    """The badge: unread rows of the feed and unread messages, as every reply names them. One query: clients poll it."""
+    """The badge: unread notifications and unread messages, under the keys of every reply. One query, because clients
+    poll it."""
     of_feed, of_messages = rows(f"SELECT ({UNREAD_COUNT}), ({MESSAGE_UNREAD_COUNT})", [user_id, user_id])[0]
     return {"unread_count": of_feed, "message_unread_count": int(of_messages)}
 
 
 def unread_counts(user_ids: Iterable[int]) -> dict[int, int]:
-    """The same for several users, in one query; users without unread rows are missing."""
+    """The same for several users, in one query; users without unread notifications are missing."""
     fetched = rows(
         f"SELECT n.recipient_id, COUNT(*) FROM {_ROW} n"
         f" WHERE {is_any('n.recipient_id')} AND {_VISIBLE} AND {_UNREAD} GROUP BY n.recipient_id",
@@ -69,7 +70,8 @@ def unread_counts(user_ids: Iterable[int]) -> dict[int, int]:
 
 
 def notifications_for_each(viewer_ids: Iterable[int], ids: Iterable[int]) -> dict[tuple[int, int], FeedRow]:
-    """The rows with these ids as their owners see them, by viewer and id; deleted ones are missing. One query."""
+    """The notifications with these ids as their owners see them, by viewer and id; deleted ones are missing. One
+    query."""
     distinct_ids = set(ids)
     if not distinct_ids:
         return {}
@@ -93,9 +95,9 @@ def feed_page(
     after: tuple[int, int] | None = None,
     unread_only: bool = False,
 ) -> tuple[list[FeedRow], tuple[int, int] | None]:
-    """`limit` rows, latest first, `offset` rows or a position further down, and the next position. One query.
+    """`limit` notifications, latest first, from an offset or a position on, and the next position. One query.
 
-    A position stays correct while rows move back to the top: the microsecond and the id of the last row.
+    A position is the microsecond and the id of the last notification. It stays correct while others move to the top.
     """
     statement = f"{_SELECT} AND {_OF_ONE}"
     values: list[Any] = [viewer_id]
@@ -120,7 +122,7 @@ def _feed_row(columns: Sequence[Any]) -> FeedRow:
 
 
 def preferences_of(user_id: int) -> Preferences:
-    """The user's preferences; the unsaved defaults without a row."""
+    """The user's preferences; the unsaved defaults if the user has none."""
     return Preferences.objects.filter(user_id=user_id).first() or Preferences(user_id=user_id)
 
 
@@ -133,18 +135,46 @@ def quiet_ids(user_ids: Iterable[int]) -> set[int]:
 def delivery_lag_seconds() -> float:
     """How long the oldest due mail or push has been waiting; 0 when nothing waits."""
     now = timezone.now()
-    oldest = Delivery.objects.due(now).aggregate(at=Min("due_at"))["at"]
+    # Webhooks wait for other people's servers and have a check of their own.
+    ours = Delivery.objects.due(now).filter(channel__in=(Delivery.Channel.MAIL, Delivery.Channel.PUSH))
+    oldest = ours.aggregate(at=Min("due_at"))["at"]
     return (now - oldest).total_seconds() if oldest else 0.0
 
 
+def webhook_lags() -> dict[str, float]:
+    """For each webhook target with due deliveries, how long the oldest one has been waiting, since its event."""
+    now = timezone.now()
+    due = Delivery.objects.due(now).filter(channel=Delivery.Channel.WEBHOOK)
+    oldest = due.values_list("target").annotate(at=Min("created_at")).order_by()
+    return {target: (now - at).total_seconds() for target, at in oldest}
+
+
+def webhook_pauses() -> dict[str, str]:
+    """The paused targets, with the reason."""
+    prefix = f"{Delivery.Channel.WEBHOOK}:"
+    paused = ChannelPause.objects.filter(channel__startswith=prefix).values_list("channel", "reason")
+    return {channel.removeprefix(prefix): reason for channel, reason in paused}
+
+
+def webhook_answers(target: str, limit: int) -> list[Delivery]:
+    """The last finished deliveries of a target, the newest first."""
+    rows = Delivery.objects.filter(channel=Delivery.Channel.WEBHOOK, target=target, finished_at__isnull=False)
+    return list(rows.order_by("-finished_at")[:limit])
+
+
+def webhooks_waiting(target: str) -> int:
+    """How many deliveries wait for a target."""
+    return Delivery.objects.pending().filter(channel=Delivery.Channel.WEBHOOK, target=target).count()
+
+
 def deliveries_by_state() -> dict[tuple[str, str], int]:
-    """Rows of the queue and its log by channel and state."""
+    """Numbers of deliveries by channel and state."""
     rows = Delivery.objects.values_list("channel", "state").annotate(number=Count("id")).order_by()
     return {(channel, state): number for channel, state, number in rows}
 
 
 def delivery_figures() -> dict[str, Any]:
-    """The queue for operators: rows by channel and state, the lag, paused channels, devices."""
+    """Figures for operators: deliveries by channel and state, the lag, paused channels, devices."""
     deliveries: dict[str, dict[str, int]] = {
         str(channel): dict.fromkeys(Delivery.State.values, 0) for channel in Delivery.Channel.values
     }

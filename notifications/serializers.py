@@ -9,50 +9,54 @@ from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 
 from accounts.serializers import PersonSerializer
-from core.serializers import OkReply, PageReply, StrictBooleanField, StrictCharField, TextField
+from core.api.open_values import OpenValueField, OpenValues
+from core.api.serializers import OkReply, PageReply, StrictBooleanField, StrictCharField, TextField
+from core.api.shapes import Shape
 from notifications import kinds
 from notifications.conf import conf
-from notifications.models import Device, Preferences
+from notifications.models import Device
+
+# --- Lists that may grow ---------------------------------------------------------------------------
+
+TYPES = OpenValues("NotificationType", {kind.name: kind.meaning for kind in kinds.KINDS.values()})
+TARGET_TYPES = OpenValues(
+    "NotificationTargetType",
+    {
+        "post": "A post of the app that reports the event.",
+        "user": "The profile of the actor.",
+        "conversation": "The conversation with the actor.",
+    },
+)
 
 # --- The feed --------------------------------------------------------------------------------------
 
 
-class NotificationTargetSerializer(serializers.Serializer):
-    type = serializers.ChoiceField(choices=["post", "user", "conversation"])
+class NotificationTargetSerializer(Shape):
+    type = OpenValueField(TARGET_TYPES)
     id = serializers.IntegerField()
     title = serializers.CharField(allow_blank=True)
 
     @classmethod
     def render(cls, row: Any) -> dict[str, Any]:
         kind = kinds.KINDS[row.kind]
-        return {
-            "type": kind.target_type,
-            "id": row.target_id if kind.has_target else row.actor.id,
-            "title": row.target_title if kind.target_type == "post" else row.actor.display_name,
-        }
+        return cls.build(
+            row,
+            type=kind.target_type,
+            id=row.target_id if kind.has_target else row.actor.id,
+            title=row.target_title if kind.target_type == "post" else row.actor.display_name,
+        )
 
 
-class NotificationSerializer(serializers.Serializer):
+class NotificationSerializer(Shape):
+    """Section 2.5 of the contract, of a Notification with its actor, or of a FeedRow."""
+
     id = serializers.IntegerField()
-    type = serializers.ChoiceField(choices=list(kinds.KINDS))
+    type = OpenValueField(TYPES, source="kind")
     is_read = serializers.BooleanField()
     actor = PersonSerializer()
-    target = NotificationTargetSerializer()
+    target = NotificationTargetSerializer(source="*")
     count = serializers.IntegerField()
     created_at = serializers.DateTimeField()
-
-    @classmethod
-    def render(cls, row: Any) -> dict[str, Any]:
-        """Section 2.5 of the contract, of a Notification with its actor, or of a FeedRow."""
-        return {
-            "id": row.id,
-            "type": row.kind,
-            "is_read": row.is_read,
-            "actor": PersonSerializer.render(row.actor),
-            "target": NotificationTargetSerializer.render(row),
-            "count": row.count,
-            "created_at": row.created_at,
-        }
 
 
 class NotificationsReply(PageReply):
@@ -80,8 +84,8 @@ class NotificationDeletedReply(UnreadCountsReply):
 # --- Preferences -----------------------------------------------------------------------------------
 
 
-class PreferencesInput(serializers.Serializer):
-    """Section 2.6 of the contract, both as it comes in and as it goes out."""
+class PreferencesInput(Shape):
+    """Section 2.6 of the contract, for requests and replies."""
 
     enabled = StrictBooleanField()
     quiet_mode = StrictBooleanField()
@@ -89,10 +93,6 @@ class PreferencesInput(serializers.Serializer):
     comments = StrictBooleanField()
     follows = StrictBooleanField()
     messages = StrictBooleanField()
-
-    @classmethod
-    def render(cls, choice: Preferences) -> dict[str, bool]:
-        return {name: getattr(choice, name) for name in kinds.PREFERENCE_FIELDS}
 
 
 class PreferencesReply(OkReply):
@@ -106,7 +106,7 @@ class _PatternField(StrictCharField):
     """Text exactly as sent, which matches the pattern as a whole."""
 
     def __init__(self, pattern: str, error: Any, **kwargs: Any) -> None:
-        super().__init__(error_messages={"invalid": error}, **kwargs)
+        super().__init__(error_messages={"invalid": error}, **{"limits": {"pattern": f"^{pattern}$"}, **kwargs})
         self._pattern = pattern
 
     def to_internal_value(self, data: Any) -> str:
@@ -116,9 +116,12 @@ class _PatternField(StrictCharField):
         return text
 
 
+_LANGUAGE_TAG = "[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*"
+
+
 class RemovePushTokenInput(serializers.Serializer):
-    # Opaque; printable ASCII, as FCM's are.
-    token = _PatternField(r"[\x21-\x7e]+", gettext_lazy("This push token is not valid."), max_length=4096)
+    # Opaque, in printable ASCII like FCM's tokens.
+    token = _PatternField("[!-~]+", gettext_lazy("This push token is not valid."), max_length=4096)
 
 
 class PushTokenInput(RemovePushTokenInput):
@@ -126,16 +129,18 @@ class PushTokenInput(RemovePushTokenInput):
         "|".join(Device.Platform.values),
         gettext_lazy("This must be android, ios or web."),
         default=Device.Platform.ANDROID,
+        limits={"enum": Device.Platform.values},
     )
     device_id = TextField(max_length=255, allow_null=True, allow_blank=True, default=None)
     # A language tag, as the device names it.
     locale = _PatternField(
-        r"[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*",
+        _LANGUAGE_TAG,
         gettext_lazy("This is not a valid language code."),
         max_length=35,
         allow_null=True,
         allow_blank=True,
         default="",
+        limits={"pattern": f"^({_LANGUAGE_TAG})?$"},
     )
     app_version = TextField(max_length=50, allow_null=True, allow_blank=True, default="")
 
@@ -177,7 +182,7 @@ class EventsReply(OkReply):
 
 
 def events_of(body: dict[str, Any]) -> list[object]:
-    """The events of a body, which is one event or a list named `events`. Each event is validated when it is ingested."""
+    """The events of a body: one event, or a list named `events`. Each is validated when it is ingested."""
     if "events" not in body and "event_id" in body:
         return [body]
     events = body.get("events")

@@ -5,9 +5,8 @@ All are sent inside the transaction.
 
 from django.dispatch import Signal
 
-# A row of the feed was created, changed, read or deleted. A receiver renders the row in its
-# current state, or nothing for a deleted row. Arguments: recipient_id (int), notification_id (int),
-# silent (bool: the app should show it without sound).
+# A notification was created, changed, read or deleted. A receiver renders its current state, or nothing for a deleted
+# one. Arguments: recipient_id (int), notification_id (int), silent (bool: the app should show it without sound).
 notification_changed = Signal()
 
 # Everything up to now was marked read. Arguments: recipient_id (int).

@@ -4,15 +4,17 @@ from django.http import HttpResponseNotModified
 from django.utils import timezone
 from django.utils.http import parse_etags
 from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer, extend_schema
+from rest_framework.decorators import permission_classes
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from core.pagination import Limit, decode_cursor, flag, page, whole_number
-from core.serializers import OkReply, checked
-from core.text import parse_id
-from core.throttles import Throttle, network, throttles, user
+from accounts.permissions import IsVerified, MethodPermissions
+from core.api.pagination import Limit, decode_cursor, flag, page, whole_number
+from core.api.serializers import OkReply, checked
+from core.api.throttles import Throttle, network, throttles, user
+from core.ids import parse_id
 from notifications import selectors
 from notifications.conf import conf
 from notifications.exceptions import NotificationNotFound
@@ -36,8 +38,8 @@ from notifications.serializers import (
 )
 from notifications.services import delivery, devices, feed, ingestion
 
-NOTIFICATIONS = Limit(default=20, maximum=50)
-# Further down, a client pages by cursor: an offset is counted row by row.
+NOTIFICATIONS = Limit(conf.FEED_PAGE, conf.FEED_PAGE_MAX)
+# Further down a client pages by cursor, because the database counts an offset row by row.
 MAX_OFFSET = 1_000_000
 
 _FEED_QUERY = [
@@ -85,13 +87,13 @@ class FeedViewSet(ViewSet):
     @extend_schema(operation_id="notifications_read_all", request=None, responses=NotificationsReadReply)
     def read_all(self, request: Request) -> Response:
         user_id = request.user.id
-        updated = feed.mark_all_read(user_id=user_id, until=timezone.now())
+        updated = feed.mark_all_read(user_id=user_id, until=timezone.now(), session_id=request.auth.id)
         return Response({"updated": updated, **selectors.counts(user_id)})
 
     @extend_schema(operation_id="notifications_read", request=None, responses=NotificationReadReply)
     def read(self, request: Request, notification_id: str) -> Response:
         user_id, row_id = request.user.id, parse_id(notification_id) or 0
-        feed.mark_read(user_id=user_id, notification_id=row_id)
+        feed.mark_read(user_id=user_id, notification_id=row_id, session_id=request.auth.id)
         row = selectors.notifications_for(user_id, [row_id]).get(row_id)
         if row is None:
             raise NotificationNotFound
@@ -100,7 +102,7 @@ class FeedViewSet(ViewSet):
     @extend_schema(operation_id="notifications_delete", request=None, responses=NotificationDeletedReply)
     def remove(self, request: Request, notification_id: str) -> Response:
         user_id, row_id = request.user.id, parse_id(notification_id) or 0
-        feed.delete(user_id=user_id, notification_id=row_id)
+        feed.delete(user_id=user_id, notification_id=row_id, session_id=request.auth.id)
         return Response({"notification_id": row_id, **selectors.counts(user_id)})
 
 
@@ -131,7 +133,9 @@ def _reply(choice: Preferences) -> Response:
     return Response({"preferences": PreferencesInput.render(choice)})
 
 
-class PushTokenViewSet(ViewSet):
+class PushTokenViewSet(MethodPermissions, ViewSet):
+    # A token may move here from another account, so the user needs a verified address.
+    @permission_classes([IsVerified])
     @extend_schema(operation_id="profile_push_token_set", request=PushTokenInput, responses=OkReply)
     def register(self, request: Request) -> Response:
         data = checked(PushTokenInput, request.data)
@@ -146,6 +150,8 @@ class PushTokenViewSet(ViewSet):
 
 
 class TestPushViewSet(ViewSet):
+    permission_classes = [IsVerified]
+
     @throttles(Throttle("test_push", by=user))
     @extend_schema(operation_id="notifications_test_push", request=None, responses=TestPushReply)
     def send(self, request: Request) -> Response:

@@ -8,14 +8,19 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils import translation
 from drf_spectacular.plumbing import ComponentRegistry
+from rest_framework.fields import Field
 from rest_framework.serializers import Serializer
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
+from core.api.json_schema import apply_limits, is_nullable, parts, resolved, types
+from core.api.open_values import ErrorCodeField
+from core.api.serializers import OkReply
 from core.conf import project
-from core.json_schema import is_nullable, parts, resolved, types
-from core.serializers import OkReply
-from realtime.kinds import Close, CommandSpec
+from core.version import VERSION
+from realtime.close_codes import Close
+from realtime.command_spec import CommandSpec
+from realtime.conf import conf
 from realtime.serializers import RenewedData
 from realtime.socket_commands import COMMANDS, OWN_COMMANDS, OwnCommand
 from realtime.socket_events import EPHEMERAL, EVENTS, EphemeralSpec, EventSpec
@@ -24,17 +29,22 @@ CHANNEL = "#/channels/realtime"
 ALL_COMMANDS: dict[str, CommandSpec | OwnCommand] = {**COMMANDS, **OWN_COMMANDS}
 ALL_EVENTS: dict[str, EventSpec | EphemeralSpec] = {**EVENTS, **EPHEMERAL}
 
-MOMENT = "2026-11-20T08:01:00Z"
+MOMENT = "2026-11-20T08:01:00.000000Z"
 CLOSING = "Close codes: " + "; ".join(f"{row} {row.meaning[0].lower()}{row.meaning[1:-1]}" for row in Close)
-ABOUT = """The real-time channel. Open one WebSocket per device.
+ABOUT = f"""The real-time channel. Open one WebSocket per device.
 
 There are three kinds of frames. A *command* goes from the client to the server and carries a `ref`. A *reply* has the
 same `ref`. An *event* has none. Events with a `seq` are durable: they are numbered without gaps, kept in a log, and
 replayed after `resume`. Applying one twice changes nothing. Events without a `seq` are transient and are never replayed.
 
-Sign in with a bearer token in the `Authorization` header, or with the command `auth` as the first frame within 5 seconds.
-Tokens in the query string are refused. Frames are JSON text of at most 65,536 bytes. Send `ping` every 25 seconds, and
-`ack` for the events that you have stored: the server pauses when 200 events or 512 KiB are not acknowledged."""
+Sign in with a bearer token in the `Authorization` header, or with the command `auth` as the first frame within {conf.AUTH_SECONDS:g} seconds.
+Tokens in the query string are refused. Frames are JSON text of at most {conf.FRAME_BYTES:,} bytes. Send `ping` every {conf.PING_SECONDS} seconds, and
+`ack` for the events that you have stored: the server pauses when {conf.WINDOW_EVENTS} events or {conf.WINDOW_BYTES >> 10} KiB are not acknowledged.
+
+A later server may send events, values of a list and fields that you do not know: ignore them. `x-extensible-enum` marks
+such a list.
+
+A network that opens too many sockets in a minute gets HTTP 429 with `Retry-After` instead of a socket."""
 
 TAGS = {
     "commands": "Frames from the client. Each is answered by a reply with the same `ref`.",
@@ -44,7 +54,7 @@ TAGS = {
 
 
 def address() -> str:
-    """The path of the socket, which is above that of this description."""
+    """The path of the socket, without the end of the path of this description."""
     return reverse("realtime:schema").removesuffix("/schema")
 
 
@@ -61,7 +71,7 @@ def document() -> dict[str, Any]:
         "asyncapi": "3.0.0",
         "info": {
             "title": f"{project.PRODUCT_NAME}, real time",
-            "version": "1.0.0",
+            "version": VERSION,
             "description": ABOUT,
             "contact": _contact(),
             "license": {"name": settings.SPECTACULAR_SETTINGS["LICENSE"]["name"]},
@@ -109,8 +119,12 @@ class _Shapes:
 
     def ref(self, serializer: type[Serializer[Any]], direction: str = "response") -> dict[str, Any]:
         component = self._reader.resolve_serializer(serializer(), direction)
-        # A serializer without fields is no component.
+        # A serializer without fields does not become a component.
         return component.ref if component.name else {"type": "object"}
+
+    def field(self, field: Field[Any, Any, Any, Any]) -> dict[str, Any]:
+        described: dict[str, Any] = self._reader._map_serializer_field(field, "response")
+        return described
 
     def components(self) -> dict[str, Any]:
         built = self._reader.registry.build({})["schemas"]
@@ -118,8 +132,9 @@ class _Shapes:
 
 
 def _plain(schema: Any) -> Any:
-    """The schema without internal keys of drf-spectacular."""
+    """The schema with its limits and without internal keys of drf-spectacular."""
     if isinstance(schema, dict):
+        apply_limits(schema)
         return {key: _plain(value) for key, value in schema.items() if key != "x-spec-enum-id"}
     if isinstance(schema, list):
         return [_plain(value) for value in schema]
@@ -127,7 +142,7 @@ def _plain(schema: Any) -> Any:
 
 
 def _without_description(schema: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in schema.items() if key != "description"}
+    return {key: value for key, value in schema.items() if key != "description" or "x-extensible-enum" in schema}
 
 
 def _frame(name: str, payload: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
@@ -149,8 +164,8 @@ def _example(name: str, schema: dict[str, Any], schemas: dict[str, Any]) -> Any:
         return example
     if choices:
         return _example(name, choices[0], schemas)
-    if "enum" in schema:
-        return schema["enum"][0]
+    if values := schema.get("enum") or schema.get("x-extensible-enum"):
+        return values[0]
     if "object" in kinds:
         return {key: _example(key, inner, schemas) for key, inner in schema.get("properties", {}).items()}
     if "array" in kinds:
@@ -167,7 +182,7 @@ VALUES: dict[str, Any] = {
     "notification_id": 41, "user_ids": [7], "seq": 1018, "min_seq": 1, "unread_count": 1, "count": 1,
     "message_unread_count": 3, "body": "Hello Bob!", "client_id": "a1b2c3", "emoji": "👍", "username": "alice_k7m2p",
     "first_name": "Alice", "last_name": "Archer", "title": "Alice Archer", "avatar_url": None, "epoch": "7d1f3c5a9b2e4068",
-    "token": "eyJhbGciOiJIUzI1NiIsImtpZCI6ImsxIn0.eyJzdWIiOiIxIn0.c2lnbmF0dXJl", "ping_s": 25, "window": 200,
+    "token": "eyJhbGciOiJIUzI1NiIsImtpZCI6ImsxIn0.eyJzdWIiOiIxIn0.c2lnbmF0dXJl", "ping_s": conf.PING_SECONDS, "window": conf.WINDOW_EVENTS,
     "retry_ms": 1500, "reason": "too_old", "media_url": None, "media": None, "reply_to": None, "edited_at": None,
     "call": None, "answered_at": None, "ended_at": None, "duration_s": None, "silent": False,
     "is_edited": False, "is_read": False, "is_blocked": False, "urls": ["turn:turn.example.com:3478"],
@@ -178,9 +193,9 @@ FAILURE = {
     "ref": "1",
     "ok": False,
     "error": "user_blocked",
-    "message": "One of you has blocked the other.",
+    "message": "You can't contact this person.",
 }
-# Where the name alone would give the wrong example.
+# Examples for fields whose name alone would give the wrong one.
 DATA: dict[str, dict[str, Any]] = {
     "command.call.invite": {"conversation_id": 9, "media": "video", "client_id": "call-1"},
     "command.call.decline": {"call_id": 12, "reason": "busy"},
@@ -199,7 +214,7 @@ def _messages(shapes: _Shapes) -> dict[str, Any]:
     replies = {name: _data_of(command.reply) for name, command in COMMANDS.items()}
     replies |= {"auth": RenewedData, "ack": _data_of(OkReply)}
     messages |= {f"reply.{name}": _reply(name, shapes.ref(data)) for name, data in replies.items()}
-    messages["reply.error"] = ERROR
+    messages["reply.error"] = _failure(shapes)
     return messages | {name: _event(name, event, shapes.ref(event.data)) for name, event in ALL_EVENTS.items()}
 
 
@@ -236,21 +251,24 @@ def _message(name: str, title: str, summary: str, properties: dict[str, Any], re
     return {"name": name, "title": title, "summary": summary, "contentType": "application/json", "payload": payload}
 
 
-ERROR = _message(
-    "reply",
-    "Reply to a command that failed",
-    "The command failed. The codes are those of the HTTP operations.",
-    {
-        "type": {"const": "reply"},
-        "ref": REF,
-        "ok": {"const": False},
-        "error": {"type": "string", "description": "The code that REST gives. Branch on it, never on the text."},
-        "message": {"type": "string"},
-        "fields": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}},
-        "retry_after": {"type": "integer", "minimum": 0},
-    },
-    ["type", "ref", "ok", "error", "message"],
-)
+def _failure(shapes: _Shapes) -> dict[str, Any]:
+    return _message(
+        "reply",
+        "Reply to a command that failed",
+        "The command failed. The codes are those of the HTTP operations.",
+        {
+            "type": {"const": "reply"},
+            "ref": REF,
+            "ok": {"const": False},
+            "error": shapes.field(
+                ErrorCodeField(help_text="The code that REST gives. Branch on it, never on the text.")
+            ),
+            "message": {"type": "string"},
+            "fields": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}},
+            "retry_after": {"type": "integer", "minimum": 0},
+        },
+        ["type", "ref", "ok", "error", "message"],
+    )
 
 
 def _operations() -> dict[str, Any]:

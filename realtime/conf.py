@@ -4,6 +4,10 @@ from dataclasses import dataclass, field
 
 from core.conf import ALLOW, RatesByScope, prefixed
 
+# Signals of calls
+SDP_BYTES = 48 * 1024
+CANDIDATE_BYTES = 2 * 1024
+
 
 @dataclass(frozen=True)
 class Defaults:
@@ -19,6 +23,8 @@ class Defaults:
     LIFE_SECONDS: float = 12 * 3600
     EXPIRING_SECONDS: float = 60
     SOCKETS_PER_USER: int = 10
+    # Handshakes of one network, in one process. After a restart all devices of an office come back at once.
+    HANDSHAKES_PER_MINUTE: int = 300
     FRAME_BYTES: int = 65_536
     WINDOW_EVENTS: int = 200
     WINDOW_BYTES: int = 512 * 1024
@@ -31,7 +37,8 @@ class Defaults:
 
     # A process that holds sockets
     DATABASE_THREADS: int = 4
-    # After a restart all clients reconnect: the others wait, so that requests keep their share of the database.
+    # After a restart all clients reconnect. Only so many sign in at once, so that requests keep their share of the
+    # database.
     SIGN_INS_AT_ONCE: int = 1
     # How often all sockets of the process are compared with the database, in case a wake-up was lost.
     # Without Redis there are no wake-ups from other processes, so the comparison runs more often.
@@ -61,6 +68,8 @@ class Defaults:
             "call_invite": (20, 60, ALLOW),
             # By one user, to one user who never replied.
             "call_invite_unanswered": (3, 60, ALLOW),
+            # New credentials for the relay during a call.
+            "ice_servers": (20, 60, ALLOW),
         }
     )
 

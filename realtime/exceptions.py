@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from core.exceptions import ApiError
+from core.api.exceptions import ApiError
 
 
 class CallConflict(ApiError):

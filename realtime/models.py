@@ -19,8 +19,8 @@ def new_epoch() -> str:
 
 
 class Stream(models.Model):
-    """The position of one user's log. Its row is locked from numbering an event until commit, so
-    that the order of the numbers is the order of the commits."""
+    """The position of one user's log. It is locked from numbering an event until commit, so that the order of the
+    numbers is the order of the commits."""
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, primary_key=True, related_name="+")
     epoch = models.CharField(max_length=16, default=new_epoch)
@@ -34,7 +34,7 @@ class Stream(models.Model):
 
 
 class Event(models.Model):
-    """An event of a user's log: what happened to which rows. Its data is rendered when it is sent."""
+    """An event of a user's log: its type and the objects concerned. Its data is rendered when it is sent."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False)
     seq = models.BigIntegerField()
@@ -42,7 +42,7 @@ class Event(models.Model):
     conversation_id = models.BigIntegerField(null=True)
     # The message, notification, call or user that the event is about.
     object_id = models.BigIntegerField(null=True)
-    # Data that cannot be read from rows later; a few numbers at most, never text of users.
+    # Data that cannot be read from the objects later; a few numbers at most, never text of users.
     extra = models.JSONField(null=True)
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -64,14 +64,14 @@ class SocketQuerySet(models.QuerySet["Socket"]):
 
 
 class Socket(models.Model):
-    """An open socket of any process. Inserted when it opens, touched by its process's sweep, deleted
-    when it closes; a row that is no longer touched belongs to a process that died."""
+    """An open socket of any process. It is inserted when it opens, touched by its process's sweep, and deleted when it
+    closes. A socket that is no longer touched belongs to a process that died."""
 
     id = models.CharField(max_length=16, primary_key=True)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
-    # accounts.Session; no foreign key, so that a session's end need not wait for its sockets.
+    # accounts.Session, without a foreign key, so that the end of a session need not wait for its sockets.
     session_id = models.BigIntegerField()
-    # The number up to which the client acknowledged the user's log, written a few times a second at most.
+    # The client has acknowledged the user's log up to this number. Written a few times a second at most.
     acked_seq = models.BigIntegerField(default=0)
     opened_at = models.DateTimeField(default=timezone.now)
     seen_at = models.DateTimeField(default=timezone.now)

@@ -1,18 +1,22 @@
 """Routes sockets: one path, for clients from allowed origins."""
 
+import logging
 from collections.abc import Awaitable, Callable, Iterable
-from urllib.parse import urlsplit
 
 from channels.routing import URLRouter
 from channels.security.websocket import OriginValidator
-from django.conf import settings
-from django.http.request import validate_host
 from django.urls import path, re_path
 
+from core import origins
 from core.conf import project
+from realtime import handshakes
+from realtime.close_codes import Close
 from realtime.consumers import RealtimeConsumer
 from realtime.consumers.protocol import Receive, Scope, Send
-from realtime.kinds import Close
+
+logger = logging.getLogger("parley.realtime")
+
+LOGGED_CHARACTERS = 200
 
 
 def websocket_application(prefix: str) -> "SiteOriginValidator":
@@ -29,18 +33,20 @@ def websocket_application(prefix: str) -> "SiteOriginValidator":
 
 
 class SiteOriginValidator(OriginValidator):
-    """Admits native apps, which send no Origin, and pages of this site and of the trusted sites.
+    """Admits native apps, which do not send an Origin, and pages of this site and of the trusted sites.
 
-    Channels' own refuses native apps, reads only the last of several Origins, and fails with a 500 on one that cannot
-    be parsed.
+    Channels' own validator refuses native apps, reads only the last of several Origins, and fails with a 500 on one
+    that cannot be parsed.
     """
 
     def __init__(self, application: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
         super().__init__(application, allowed_origins=())
 
-    # No coroutine of its own, which would be resumed with every message of every socket.
+    # Not `async`: a coroutine of its own would be resumed with every message of every socket.
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        application = self.application if is_allowed_origin(scope.get("headers", ())) else refuse
+        if project.RATELIMIT_ENABLE and (seconds := handshakes.wait_of(scope)):
+            return handshakes.refuse_for(seconds, scope, send)
+        application = self.application if is_allowed_origin(scope.get("headers", ())) else close_as_forbidden
         return application(scope, receive, send)
 
 
@@ -50,37 +56,23 @@ async def refuse(_scope: Scope, receive: Receive, send: Send) -> None:
     await send({"type": "websocket.close", "code": Close.FORBIDDEN.value})
 
 
+async def close_as_forbidden(scope: Scope, receive: Receive, send: Send) -> None:
+    """Accepts the socket and closes it before anything is read. A browser does not show a page the status of a refused
+    handshake, so the page would try for ever."""
+    sent = ", ".join(map(ascii, _origins_of(scope.get("headers", ()))))
+    logger.warning(
+        "refused a socket: add its origin to CORS_ALLOWED_ORIGINS if it is yours: %s", sent[:LOGGED_CHARACTERS]
+    )
+    await receive()
+    await send({"type": "websocket.accept"})
+    await send({"type": "websocket.close", "code": Close.FORBIDDEN.value, "reason": Close.FORBIDDEN.reason})
+
+
 def is_allowed_origin(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """No Origin, one in a list of trusted sites, or one with a host that this server serves."""
-    origins = [value for name, value in headers if name.lower() == b"origin"]
-    if not origins:
-        return True
-    if len(origins) > 1:
-        return False
-    try:
-        origin = origins[0].decode("ascii").lower()
-        parts = urlsplit(origin)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        return False
-    # An origin is scheme, host and port; "null", paths and user names are invalid.
-    if parts.scheme not in ("http", "https") or not host or "@" in origin:
-        return False
-    if origin != f"{parts.scheme}://{parts.netloc}":
-        return False
-    return _is_listed(origin) or validate_host(f"[{host}]" if ":" in host else host, _own_hosts())
+    """Whether there is no Origin, or one that `core.origins` allows."""
+    sent = _origins_of(headers)
+    return not sent or (len(sent) == 1 and origins.is_allowed(sent[0]))
 
 
-def _is_listed(origin: str) -> bool:
-    for site in (*project.CORS_ALLOWED_ORIGINS, *settings.CSRF_TRUSTED_ORIGINS):
-        site = site.lower().rstrip("/")
-        scheme, wildcard, domain = site.partition("://*")
-        if origin == site or (wildcard and origin.startswith(f"{scheme}://") and origin.endswith(domain)):
-            return True
-    return False
-
-
-def _own_hosts() -> list[str]:
-    if settings.ALLOWED_HOSTS or not settings.DEBUG:
-        return list(settings.ALLOWED_HOSTS)
-    return [".localhost", "127.0.0.1", "[::1]"]
+def _origins_of(headers: Iterable[tuple[bytes, bytes]]) -> list[str]:
+    return [value.decode("latin-1") for name, value in headers if name.lower() == b"origin"]

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, Self
 from django.db.models import QuerySet
 
 from accounts.selectors import users_by_ids
-from core.database import compiled
+from core.database.compiled import compiled
 from messaging import selectors as messaging
 from notifications import selectors as notifications
-from realtime.kinds import SocketRef
+from realtime.devices import Device
 from realtime.models import Call, Event, Socket, Stream, alive_since
 
 
@@ -23,12 +23,12 @@ class LoggedEvent(NamedTuple):
     object_id: int | None
     extra: dict[str, Any] | None
     created_at: Any
-    # Of a new message that came with the wake-up; otherwise it is read.
+    # The data of a new message that came with the wake-up; otherwise it is read.
     data: dict[str, Any] | None = None
 
     @classmethod
     def unpacked(cls, packed: Sequence[Any]) -> Self:
-        """An event that came with a wake-up (services/log.py packs it)."""
+        """An event that came with a wake-up (services/event_log.py packs it)."""
         seq, type_, conversation_id, object_id, extra, at = packed
         parsed = json.loads(extra) if extra else None
         return cls(seq, type_, conversation_id, object_id, parsed, datetime.fromisoformat(at))
@@ -36,7 +36,7 @@ class LoggedEvent(NamedTuple):
 
 def events_after(user_id: int, seq: int, limit: int) -> list[LoggedEvent]:
     """The events after `seq` of a user's log, at most `limit`, oldest first; none if the next one was pruned."""
-    # The log has no gaps, so that the last number is as good as a LIMIT.
+    # The log has no gaps, so the last number works as a LIMIT.
     return [LoggedEvent(*row) for row in _events(user_id, seq, seq + limit)]
 
 
@@ -57,9 +57,8 @@ def heads(user_ids: Iterable[int]) -> dict[int, int]:
 class UserEvents(NamedTuple):
     """Events of a user's log, for one device of the user."""
 
-    user_id: int
+    device: Device
     events: Sequence[LoggedEvent]
-    device: SocketRef
 
     def objects(self, prefix: str) -> set[int]:
         """The ids of the objects of all events whose type starts like this."""
@@ -67,38 +66,42 @@ class UserEvents(NamedTuple):
 
 
 class SharedRows:
-    """What the events of several users need most, each read in one query and only when an event asks for it."""
+    """The objects that events need most, for several users. Each kind is read in one query, and only when an event asks
+    for it."""
 
     def __init__(self, batch: Sequence[UserEvents]) -> None:
         self._batch = batch
 
     def _of(self, prefix: str) -> tuple[set[int], set[int]]:
         """The users who have events whose type starts like this, and the objects of these events."""
-        user_ids = {part.user_id for part in self._batch for event in part.events if event.type.startswith(prefix)}
+        user_ids = {
+            part.device.user_id for part in self._batch for event in part.events if event.type.startswith(prefix)
+        }
         return user_ids, {id_ for part in self._batch for id_ in part.objects(prefix)}
 
     @cached_property
     def messages(self) -> dict[tuple[int, int], messaging.SeenMessage]:
-        """By user and message, as they see them now; deleted and cleared ones are missing."""
+        """Messages by user and id, as the user sees them now; deleted and cleared ones are missing."""
         return messaging.messages_for_each(*self._of("message."))
 
     @cached_property
     def notifications(self) -> dict[tuple[int, int], notifications.FeedRow]:
-        """By user and row of the feed; deleted ones are missing."""
+        """Notifications by user and id; deleted ones are missing."""
         return notifications.notifications_for_each(*self._of("notification."))
 
     @cached_property
     def unread_counts(self) -> dict[int, int]:
-        """Unread rows of the feed, by user; users without are missing."""
+        """Numbers of unread notifications by user; users without any are missing."""
         user_ids, _ = self._of("notification.")
         return notifications.unread_counts(user_ids)
 
 
 class EventContext:
-    """The rows behind the events of one user, read in bulk and only when an event asks for them."""
+    """The objects behind the events of one user, read in bulk and only when an event asks for them."""
 
     def __init__(self, part: UserEvents, shared: SharedRows) -> None:
-        self.viewer_id, self.events, self.device = part
+        self.device, self.events = part
+        self.viewer_id = self.device.user_id
         self._part = part
         self._shared = shared
 
@@ -110,14 +113,14 @@ class EventContext:
 
     @property
     def unread_notifications(self) -> int:
-        """Unread rows of the feed."""
+        """The number of unread notifications."""
         return self._shared.unread_counts.get(self.viewer_id, 0)
 
     def conversation(self, event: LoggedEvent) -> messaging.ConversationRow | None:
         return self._conversations.get(event.conversation_id or 0)
 
     def unread_count(self, event: LoggedEvent) -> int:
-        """Unread messages of the event's conversation."""
+        """The number of unread messages in the event's conversation."""
         return self._unread_counts.get(event.conversation_id or 0, 0)
 
     @cached_property
@@ -146,7 +149,7 @@ class EventContext:
 
 
 def online_user_ids(among: Iterable[int]) -> set[int]:
-    """Those of `among` who have an open socket in any process."""
+    """The users of `among` who have an open socket in any process."""
     return set(Socket.objects.alive().filter(user_id__in=set(among)).values_list("user_id", flat=True))
 
 

@@ -6,13 +6,15 @@ from typing import Any
 
 from rest_framework import serializers
 
-from core.pagination import Limit
-from core.serializers import OkReply
+from core.api.open_values import OpenValueField, OpenValues
+from core.api.pagination import Limit
+from core.api.shapes import Shape
+from core.version import VERSION
 from realtime.calls.models import Call
 from realtime.calls.serializers import CallSerializer
 from realtime.conf import conf
-from realtime.kinds import SocketRef
-from realtime.services.log import Position
+from realtime.devices import Device
+from realtime.services.event_log import Position
 
 # --- The log over REST -----------------------------------------------------------------------------
 
@@ -30,28 +32,13 @@ class QueryIntegerField(serializers.IntegerField):
 
 
 class ChangesQuery(serializers.Serializer):
-    # Without upper limits: no log has such an epoch or number, so that the client has to reload.
+    # No upper limits: a log never has such an epoch or number, so the client has to reload.
     epoch = serializers.CharField(required=False, allow_blank=True)
     since = QueryIntegerField(min_value=0, required=False)
     limit = QueryIntegerField(min_value=1, default=CHANGES.default, help_text=CHANGES.description)
 
     def validate_limit(self, limit: int) -> int:
         return min(limit, CHANGES.maximum)
-
-
-class LoggedEventSerializer(serializers.Serializer):
-    type = serializers.CharField()
-    seq = serializers.IntegerField()
-    at = serializers.DateTimeField()
-    data = serializers.DictField()  # type: ignore[assignment]
-
-
-class ChangesReply(OkReply):
-    epoch = serializers.CharField()
-    events = LoggedEventSerializer(many=True)
-    seq = serializers.IntegerField()
-    has_more = serializers.BooleanField()
-    reset = serializers.BooleanField()
 
 
 # --- Events without a number -----------------------------------------------------------------------
@@ -61,34 +48,44 @@ class InConversation(serializers.Serializer):
     conversation_id = serializers.IntegerField()
 
 
-class ReadyData(serializers.Serializer):
+class ReadyData(Shape):
     user_id = serializers.IntegerField()
     epoch = serializers.CharField()
-    seq = serializers.IntegerField()
+    seq = serializers.IntegerField(source="head_seq")
     min_seq = serializers.IntegerField()
     ping_s = serializers.IntegerField()
     window = serializers.IntegerField()
     calls = CallSerializer(many=True)
+    version = serializers.CharField(help_text="The version of the server, for a client that may be older.")
 
     @classmethod
-    def render(cls, position: Position, calls: Iterable[Call], *, viewer_id: int, device: SocketRef) -> dict[str, Any]:
-        return {
-            "user_id": viewer_id,
-            "epoch": position.epoch,
-            "seq": position.head_seq,
-            "min_seq": position.min_seq,
-            "ping_s": conf.PING_SECONDS,
-            "window": conf.WINDOW_EVENTS,
-            "calls": [CallSerializer.render(call, viewer_id=viewer_id, device=device) for call in calls],
-        }
+    def render(cls, position: Position, calls: Iterable[Call], *, device: Device) -> dict[str, Any]:
+        return cls.build(
+            position,
+            user_id=device.user_id,
+            ping_s=conf.PING_SECONDS,
+            window=conf.WINDOW_EVENTS,
+            calls=[CallSerializer.render(call, device=device) for call in calls],
+            version=VERSION,
+        )
 
 
 class PositionData(serializers.Serializer):
     seq = serializers.IntegerField()
 
 
+RESYNC_REASONS = OpenValues(
+    "ResyncReason",
+    {
+        "epoch": "The log is another one, as after a restored backup.",
+        "too_old": "The events after the position are no longer kept.",
+        "ahead": "The position is beyond the end of the log.",
+    },
+)
+
+
 class ResyncData(PositionData):
-    reason = serializers.CharField()
+    reason = OpenValueField(RESYNC_REASONS)
 
 
 class TypingData(InConversation):

@@ -1,20 +1,20 @@
 """The table of commands that a client may send, each with its serializer and service.
 
-A new command is one row: the serializer that validates its data, and a function that calls the service
-(the same as over REST) and returns the data of the reply, with the keys of the matching REST reply. An
-exception becomes the error reply, with the same code as over REST.
+A new command is one entry: the serializer that validates its data, and a function that calls the same service as REST
+and returns the data of the reply, with the keys of the matching REST reply. An exception becomes the error reply, with
+the same code as over REST.
 """
 
 from typing import Any, NamedTuple
 
 from rest_framework.serializers import ListField, Serializer
 
-from core.serializers import IdField, StrictBooleanField, StrictIntegerField, TextField
-from core.text import MAX_ID
+from core.api.serializers import IdField, StrictBooleanField, StrictIntegerField, TextField
+from core.ids import MAX_ID
 from messaging import serializers as messaging
 from messaging.services import conversations, messages, reactions
 from realtime.calls import socket_commands as calls
-from realtime.kinds import CommandContext, CommandSpec
+from realtime.command_spec import CommandContext, CommandSpec
 from realtime.serializers import NothingData, PresenceReplyData
 from realtime.services import presence
 
@@ -25,7 +25,7 @@ Data = dict[str, Any]
 
 
 class PositionInput(Serializer):
-    # Without upper limits: no log has such an epoch or number, so that the client has to reload.
+    # No upper limits: a log never has such an epoch or number, so the client has to reload.
     epoch = TextField()
     seq = StrictIntegerField(min_value=0)
 
@@ -65,7 +65,8 @@ class TypingInput(Serializer):
 
 
 class BoundedListField(ListField):
-    """Refuses a list that is too long before it looks at its items: an error for each would fill a large reply."""
+    """Refuses a list that is too long before validating its items, because an error for each would fill a large
+    reply."""
 
     def to_internal_value(self, data: Any) -> list[Any]:
         if self.max_length is not None and isinstance(data, list) and len(data) > self.max_length:
@@ -97,15 +98,15 @@ def delete(context: CommandContext, data: Data) -> Data:
 
 
 def react(context: CommandContext, data: Data) -> Data:
-    return {"reactions": messaging.ReactionOutput.render(reactions.add(user=context.user, **data))}
+    return messaging.ReactionsReply.render(reactions.add(user=context.user, **data))
 
 
 def unreact(context: CommandContext, data: Data) -> Data:
-    return {"reactions": messaging.ReactionOutput.render(reactions.remove(user=context.user, **data))}
+    return messaging.ReactionsReply.render(reactions.remove(user=context.user, **data))
 
 
 def read(context: CommandContext, data: Data) -> Data:
-    return dict(conversations.mark_read(reader_id=context.user.id, **data))
+    return dict(conversations.mark_read(reader_id=context.user.id, session_id=context.device.session_id, **data))
 
 
 def typing(context: CommandContext, data: Data) -> Data:
@@ -122,7 +123,7 @@ class OwnCommand(NamedTuple):
 
     summary: str
     input: type[Serializer[Any]]
-    # The messages of the AsyncAPI document that answer it.
+    # The messages of the AsyncAPI document that answer the command.
     replies: tuple[str, ...]
 
 

@@ -1,10 +1,10 @@
-"""Renders the events of the log from the current rows.
+"""Renders the events of the log from the current state of their objects.
 
 The log holds references only; a new message may come with its wake-up. Invariants: a replay never contains a text that
 was deleted since, and an event always carries the current state, so that applying it twice changes nothing.
 
-A new event is a serializer, one row of EVENTS, and a receiver that appends it. The serializer renders the data from the
-event and a context, which reads the rows that all events of a batch need in a few queries.
+A new event is a serializer, an entry in EVENTS, and a receiver that appends it. The serializer renders the data from
+the event and a context, which reads the objects of all events of a batch in a few queries.
 """
 
 from collections.abc import Sequence
@@ -13,6 +13,9 @@ from typing import Any, NamedTuple
 from rest_framework import serializers
 
 from accounts.serializers import ProfileSerializer
+from core.api.open_values import OpenValueField, OpenValues
+from core.api.serializers import OkReply
+from core.api.shapes import Shape
 from messaging.selectors import SeenMessage
 from messaging.serializers import ConversationOutput, LastMessageOutput, MessageOutput, ReactionOutput
 from notifications.serializers import NotificationSerializer
@@ -23,12 +26,12 @@ from realtime.selectors import EventContext, LoggedEvent, SharedRows, UserEvents
 Data = dict[str, Any]
 
 
-class EventData(serializers.Serializer):
+class EventData(Shape):
     """The data of an event of the log."""
 
     @classmethod
     def render_event(cls, event: LoggedEvent, context: EventContext) -> Data | None:
-        """The current state of what the event is about. None for a message that has gone: then it was deleted."""
+        """The current state of the event's object. None for a message that was deleted since."""
         raise NotImplementedError
 
 
@@ -45,33 +48,26 @@ class MessageData(shapes.InConversation, EventData):
 
     @classmethod
     def render(cls, seen: SeenMessage, viewer_id: int) -> Data:
-        return {
-            "conversation_id": seen.message.conversation_id,
-            "message": MessageOutput.render(seen.message, viewer_id),
-            "unread_count": seen.unread_count,
-        }
+        message = MessageOutput.render(seen.message, viewer_id)
+        return cls.build(seen, conversation_id=seen.message.conversation_id, message=message)
 
 
 class MessageDeletedData(shapes.InConversation, EventData):
     """The message was deleted for both participants, or cleared by this user."""
 
-    message_id = serializers.IntegerField()
+    message_id = serializers.IntegerField(source="object_id")
     unread_count = serializers.IntegerField()
     last_message = LastMessageOutput(allow_null=True)
 
     @classmethod
     def render_event(cls, event: LoggedEvent, context: EventContext) -> Data:
         conversation = context.conversation(event)
-        return {
-            "conversation_id": event.conversation_id,
-            "message_id": event.object_id,
-            "unread_count": context.unread_count(event),
-            "last_message": LastMessageOutput.render(conversation) if conversation else None,
-        }
+        last_message = LastMessageOutput.render(conversation) if conversation else None
+        return cls.build(event, unread_count=context.unread_count(event), last_message=last_message)
 
 
 class ReactionsData(shapes.InConversation, EventData):
-    message_id = serializers.IntegerField()
+    message_id = serializers.IntegerField(source="object_id")
     reactions = ReactionOutput(many=True)
     unread_count = serializers.IntegerField(help_text="What the reader of this event has left unread here.")
 
@@ -80,12 +76,8 @@ class ReactionsData(shapes.InConversation, EventData):
         seen = context.message(event)
         if seen is None:
             return None
-        return {
-            "conversation_id": event.conversation_id,
-            "message_id": event.object_id,
-            "reactions": ReactionOutput.render(seen.message.reactions),
-            "unread_count": seen.unread_count,
-        }
+        reactions = [ReactionOutput.render(row) for row in seen.message.reactions]
+        return cls.build(event, reactions=reactions, unread_count=seen.unread_count)
 
 
 class ConversationData(EventData):
@@ -94,24 +86,20 @@ class ConversationData(EventData):
     @classmethod
     def render_event(cls, event: LoggedEvent, context: EventContext) -> Data:
         conversation = context.conversation(event)
-        return {"conversation": ConversationOutput.render(conversation) if conversation else None}
+        return cls.build(event, conversation=ConversationOutput.render(conversation) if conversation else None)
 
 
 class ConversationReadData(shapes.InConversation, EventData):
     """The user has read messages on another device, or the other participant has."""
 
-    user_id = serializers.IntegerField(help_text="Who has read.")
+    user_id = serializers.IntegerField(source="object_id", help_text="Who has read.")
     last_read_id = serializers.IntegerField()
     unread_count = serializers.IntegerField(help_text="Of the reader of this event.")
 
     @classmethod
     def render_event(cls, event: LoggedEvent, context: EventContext) -> Data:
-        return {
-            "conversation_id": event.conversation_id,
-            "user_id": event.object_id,
-            "last_read_id": (event.extra or {}).get("last_read_id", 0),
-            "unread_count": context.unread_count(event),
-        }
+        last_read_id = (event.extra or {}).get("last_read_id", 0)
+        return cls.build(event, last_read_id=last_read_id, unread_count=context.unread_count(event))
 
 
 class ClearedData(shapes.InConversation, EventData):
@@ -119,19 +107,16 @@ class ClearedData(shapes.InConversation, EventData):
 
     @classmethod
     def render_event(cls, event: LoggedEvent, context: EventContext) -> Data:
-        return {
-            "conversation_id": event.conversation_id,
-            "cleared_up_to_id": (event.extra or {}).get("cleared_up_to_id", 0),
-        }
+        return cls.build(event, cleared_up_to_id=(event.extra or {}).get("cleared_up_to_id", 0))
 
 
 class BlockData(EventData):
-    user_id = serializers.IntegerField()
+    user_id = serializers.IntegerField(source="object_id")
     blocked = serializers.BooleanField()
 
     @classmethod
     def render_event(cls, event: LoggedEvent, context: EventContext) -> Data:
-        return {"user_id": event.object_id, "blocked": bool((event.extra or {}).get("blocked"))}
+        return cls.build(event, blocked=bool((event.extra or {}).get("blocked")))
 
 
 class ProfileData(EventData):
@@ -139,11 +124,11 @@ class ProfileData(EventData):
 
     @classmethod
     def render_event(cls, event: LoggedEvent, context: EventContext) -> Data:
-        return {"user": ProfileSerializer.render(context.viewer) if context.viewer else None}
+        return cls.build(event, user=ProfileSerializer.render(context.viewer) if context.viewer else None)
 
 
 class NotificationData(EventData):
-    notification_id = serializers.IntegerField()
+    notification_id = serializers.IntegerField(source="object_id")
     notification = NotificationSerializer(allow_null=True, help_text="null when it has gone meanwhile.")
     unread_count = serializers.IntegerField()
     silent = serializers.BooleanField(required=False, help_text="Quiet mode: show, but make no sound.")
@@ -151,12 +136,12 @@ class NotificationData(EventData):
     @classmethod
     def render_event(cls, event: LoggedEvent, context: EventContext) -> Data:
         row = context.notification(event)
-        data = {
-            "notification_id": event.object_id,
-            "notification": NotificationSerializer.render(row) if row else None,
-            "unread_count": context.unread_notifications,
-        }
-        return data | {"silent": True} if (event.extra or {}).get("silent") else data
+        return cls.build(
+            event,
+            notification=NotificationSerializer.render(row) if row else None,
+            unread_count=context.unread_notifications,
+            **({"silent": True} if (event.extra or {}).get("silent") else {}),
+        )
 
 
 class AllReadData(EventData):
@@ -164,7 +149,7 @@ class AllReadData(EventData):
 
     @classmethod
     def render_event(cls, event: LoggedEvent, context: EventContext) -> Data:
-        return {"unread_count": context.unread_notifications}
+        return cls.build(event, unread_count=context.unread_notifications)
 
 
 class CallUpdatedData(EventData):
@@ -173,16 +158,14 @@ class CallUpdatedData(EventData):
     @classmethod
     def render_event(cls, event: LoggedEvent, context: EventContext) -> Data:
         call = context.calls.get(event.object_id or 0)
-        return {
-            "call": CallSerializer.render(call, viewer_id=context.viewer_id, device=context.device) if call else None
-        }
+        return cls.build(event, call=CallSerializer.render(call, device=context.device) if call else None)
 
 
 class EventSpec(NamedTuple):
     summary: str
-    # Renders the data, and describes them.
+    # Renders the data and describes their shape.
     data: type[EventData]
-    # Afterwards the user's counters may have changed.
+    # Whether the event may change the user's counters.
     moves_badge: bool = False
 
 
@@ -208,12 +191,32 @@ EVENTS = {
 }
 
 
+LOGGED_TYPES = OpenValues("LoggedEventType", {name: event.summary for name, event in EVENTS.items()})
+
+
+class LoggedEventSerializer(serializers.Serializer):
+    type = OpenValueField(LOGGED_TYPES)
+    seq = serializers.IntegerField()
+    at = serializers.DateTimeField()
+    data = serializers.DictField()  # type: ignore[assignment]
+
+
+class ChangesReply(OkReply):
+    """The log over REST."""
+
+    epoch = serializers.CharField()
+    events = LoggedEventSerializer(many=True)
+    seq = serializers.IntegerField()
+    has_more = serializers.BooleanField()
+    reset = serializers.BooleanField()
+
+
 class EphemeralSpec(NamedTuple):
     summary: str
     data: type[serializers.Serializer[Any]]
 
 
-# The events without a number, which are not in the log.
+# Events without a number, which are not in the log.
 EPHEMERAL = {
     "ready": EphemeralSpec(
         "The socket is signed in. Contains the position of the log and the live calls.", shapes.ReadyData

@@ -11,12 +11,13 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSet
 
-from core.serializers import checked
+from core.api.serializers import checked
 from realtime import asyncapi, selectors, socket_events
 from realtime.calls import services as calls
-from realtime.kinds import SocketRef
-from realtime.serializers import ChangesQuery, ChangesReply
-from realtime.services import log
+from realtime.devices import Device
+from realtime.serializers import ChangesQuery
+from realtime.services import event_log
+from realtime.socket_events import ChangesReply
 
 
 class ChangesViewSet(ViewSet):
@@ -28,7 +29,7 @@ class ChangesViewSet(ViewSet):
 def _changes(request: Request, limit: int, since: int | None = None, epoch: str = "") -> dict[str, Any]:
     user_id = request.user.id
     calls.end_overdue_of(user_id=user_id)
-    position = log.position(user_id)
+    position = event_log.position(user_id)
     reply = {"epoch": position.epoch, "events": [], "seq": position.head_seq, "has_more": False, "reset": False}
     if since is None:
         return reply
@@ -39,7 +40,7 @@ def _changes(request: Request, limit: int, since: int | None = None, epoch: str 
     events = selectors.events_after(user_id, since, limit)
     if not events or events[0].seq != since + 1:  # pruned meanwhile
         return reply | {"reset": True}
-    [frames] = socket_events.render([selectors.UserEvents(user_id, events, SocketRef(request.auth.id))])
+    [frames] = socket_events.render([selectors.UserEvents(Device(user_id, request.auth.id), events)])
     last = events[-1].seq
     return reply | {"events": frames, "seq": last, "has_more": last < position.head_seq}
 

@@ -5,7 +5,7 @@ import os
 import pytest
 from django.db import connection
 
-from tests import second_try
+from tests import migrated, second_try
 from tests.client import ApiClient
 from tests.clock import Clock
 from tests.factories import make_user, sign_in
@@ -17,19 +17,37 @@ from tests.server import ON_POSTGRES
 def pytest_collection_modifyitems(config, items):
     """What does not touch the database under test runs once: not on PostgreSQL, unless `PART` asks for it.
 
-    `PART` splits the tests for runs side by side: "each" has those for every database, "browser" and "once" the others.
+    `PART` splits the tests for runs side by side: "each" has those for every database, "browser" and "once" the others,
+    "fleet" those that have a PostgreSQL and a Redis of their own.
     """
-    part = os.environ.get("PART") or ("each" if ON_POSTGRES else "")
-    if part:
-        config.hook.pytest_deselected(items=[item for item in items if part_of(item) != part])
-        items[:] = [item for item in items if part_of(item) == part]
+    for item in items:
+        for name in markers_of(item):
+            item.add_marker(name)
+    parts = {os.environ["PART"]} if os.environ.get("PART") else {"each", "fleet"} if ON_POSTGRES else set()
+    if parts:
+        config.hook.pytest_deselected(items=[item for item in items if part_of(item) not in parts])
+        items[:] = [item for item in items if part_of(item) in parts]
     second_try.mark(items)
 
 
+# Folders whose tests start servers or browsers, and fixtures that start one.
+SERVER_FOLDERS = {"fleet", "faults", "flows", "sdk"}
+SERVER_FIXTURES = {"server", "live_server", "deployment", "requests", "relay"}
+
+
+def markers_of(item):
+    folder = item.path.parent.name
+    if folder == "browser":
+        yield "browser"
+    elif folder in SERVER_FOLDERS or SERVER_FIXTURES & set(item.fixturenames):
+        yield "server"
+
+
 def part_of(item):
+    folder = item.path.parent.name
     if not item.get_closest_marker("once"):
-        return "each"
-    return "browser" if item.path.parent.name == "browser" else "once"
+        return "fleet" if folder == "fleet" else "each"
+    return "browser" if folder == "browser" else "once"
 
 
 @pytest.fixture(scope="session")
@@ -37,6 +55,8 @@ def django_db_setup(django_db_setup, django_db_blocker):
     """Closes connections of threads that still run, so that the database can be removed."""
     with django_db_blocker.unblock():
         remember_rows()
+    if os.environ.get("REUSE_DATABASE") and not ON_POSTGRES and not migrated.TEMPLATE.exists():
+        migrated.keep(connection.settings_dict["NAME"])
     yield
     if ON_POSTGRES:
         with django_db_blocker.unblock(), connection.cursor() as cursor:
@@ -83,7 +103,9 @@ def anonymous(db):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """The clock of the product, moved by hand."""
+    """The clock of the product and of its tokens, moved by hand."""
     moved = Clock()
     monkeypatch.setattr("django.utils.timezone.now", moved.now)
+    monkeypatch.setattr("rest_framework_simplejwt.tokens.aware_utcnow", moved.now)
+    monkeypatch.setattr("jwt.api_jwt.datetime", moved.as_datetime())
     return moved

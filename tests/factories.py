@@ -5,10 +5,10 @@ from typing import Any
 
 from django.utils import timezone
 
+from accounts.client import Client
 from accounts.models import Session, User
-from accounts.services import sessions
-from core.request_context import Client
-from core.text import fold
+from accounts.sign_in import sessions
+from core.folding import fold
 
 PASSWORD = "correct horse 9"
 
@@ -23,9 +23,6 @@ def make_user(first_name: str = "Ann", *, verified: bool = True, **fields: Any) 
         first_name=first_name,
         email=fields.pop("email", f"{fold(first_name)}{number}@example.com"),
         email_verified_at=timezone.now() if verified else None,
-        username_folded=fold(fields["username"]),
-        first_name_folded=fold(first_name),
-        last_name_folded=fold(fields["last_name"]),
         **fields,
     )
     user.set_password(PASSWORD)

@@ -14,7 +14,7 @@ from tests import databases
 
 ROOT = Path(__file__).resolve().parent.parent
 ON_POSTGRES = os.environ.get("BACKEND") == "postgres"
-START_SECONDS = 60
+START_SECONDS = 180
 STOP_SECONDS = 40
 
 
@@ -31,6 +31,8 @@ class RunningServer:
     tls = None
     # Whether it makes the tables itself instead of getting a copy of a migrated database (SQLite).
     empty = False
+    # The checkout whose code runs.
+    code = ROOT
 
     def __init__(self, folder: Path, **environment: str) -> None:
         self.port = free_port()
@@ -61,7 +63,7 @@ class RunningServer:
             databases.copy_sqlite(Path(self.environment["VAR_DIR"]))
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [*command, *arguments], cwd=ROOT, env=self.environment, stdout=log, stderr=subprocess.STDOUT
+                [*command, *arguments], cwd=self.code, env=self.environment, stdout=log, stderr=subprocess.STDOUT
             )
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:

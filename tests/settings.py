@@ -23,10 +23,14 @@ else:
     os.environ["REDIS_URL"] = ""
 
 from config.settings import *  # noqa: E402, F403
+from tests import migrated  # noqa: E402
 
 # A file, not memory: threads of a test must see the same database.
 if EMBEDDED:  # noqa: F405
     DATABASES["default"]["TEST"] = {"NAME": f"{SCRATCH}/test.sqlite3"}  # noqa: F405
+    if os.environ.get("REUSE_DATABASE") and migrated.TEMPLATE.exists():
+        shutil.copy(migrated.TEMPLATE, f"{SCRATCH}/test.sqlite3")
+        DATABASES["default"]["TEST"]["MIGRATE"] = False  # noqa: F405
 
 INSTALLED_APPS = ["tests.flush", *INSTALLED_APPS]  # noqa: F405
 PASSWORD_HASHERS = ["tests.hashers.QuickHasher"]

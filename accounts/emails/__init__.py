@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,13 +10,13 @@ from django.core.mail import EmailMultiAlternatives
 from django.template.loader import render_to_string
 from django.utils import translation
 
-from accounts.conf import conf
+from accounts.conf import NAME_LENGTH, conf
 from accounts.emails.texts import EMAIL_TEXTS
 from accounts.models import User
+from core.characters import clean_name
 from core.conf import project
-from core.text import clean_name
 
-# A name must not advertise: words that a mail program or a reader could take for a link are removed.
+# A name must not advertise, so words that a mail program or a reader could take for a link are removed.
 _LINK = re.compile(
     r"//|www\.|@"
     r"|[a-z][a-z0-9+.-]*:\S"  # any scheme: http:, hxxp:, mailto:
@@ -25,17 +26,17 @@ _LINK = re.compile(
 )
 # Full stops of other scripts; browsers take some of them for a dot in a host name. Compatibility forms were normalised before.
 _DOTS = re.compile("[\u3002\u06d4\u0701\u0702\u16eb\u2e3c\ua4f8\ua60e]|[\\[({](?:\\.|dot)[\\])}]", re.IGNORECASE)
-# Marks and invisible characters: they would hide a link from the pattern, and the endings of some scripts have marks.
+# Marks and invisible characters could hide a link from the pattern. Endings in some scripts have marks.
 _IGNORED_CATEGORIES = {"Cf", "Mc", "Me", "Mn"}
-# Mail programs turn longer numbers into links that dial, and readers take them for codes.
+# Mail programs turn longer numbers into telephone links, and readers take them for codes.
 MAX_DIGITS = 5
-MAX_NAME = 50
+MAX_NAME = NAME_LENGTH
 
 
 def send_to(user: User, kind: str, *, to: str = "", **context: Any) -> None:
     """Sends the mail `kind` to a user, at the present address or at `to`, in the user's language and with the user's name.
 
-    Call it inside the unit of work that is the reason for it: the mail is queued with the change.
+    Call it inside the unit of work of the change, so that the mail is queued with it.
     """
     render(kind, to or user.email, user.language, {"name": user.first_name, **context}).send()
 
@@ -56,14 +57,20 @@ def render(kind: str, to: str, language: str, context: Mapping[str, Any] | None 
             "code": variables.get("code", ""),
             "link": variables.get("link", ""),
             "product": project.PRODUCT_NAME,
+            "product_url": project.PRODUCT_URL,
+            "support": project.SUPPORT_EMAIL,
             "after": [str(sentence) % variables for sentence in template.after],
         }
         text = render_to_string("accounts/email/body.txt", content)
         html = render_to_string("accounts/email/body.html", content)
-    headers = {"Auto-Submitted": "auto-generated"}
-    if content["code"]:  # for the outbox: it has priority, and is dropped once the code has expired
+    # The outbox removes the headers that begin with X-Delivery.
+    headers = {"Auto-Submitted": "auto-generated", "X-Delivery-Kind": kind}
+    if content["code"]:  # the outbox sends it with priority, and drops it once the code has expired
         headers |= {"X-Delivery-Priority": "code", "X-Delivery-Expires-In": str(conf.CODE_MINUTES * 60)}
-    mail = EmailMultiAlternatives(content["subject"], text, None, [to], headers=headers)
+        # Gmail hides text that repeats the previous mail; the reader needs the newer code.
+        headers["X-Entity-Ref-ID"] = uuid.uuid4().hex
+    reply_to = [project.SUPPORT_EMAIL] if project.SUPPORT_EMAIL else None
+    mail = EmailMultiAlternatives(content["subject"], text, None, [to], headers=headers, reply_to=reply_to)
     mail.attach_alternative(html, "text/html")
     return mail
 
@@ -84,7 +91,7 @@ def _letters(text: str) -> str:
 
 
 def _without_numbers(name: str) -> str:
-    """The name of a person, without its words with digits where these are as many as in a code or telephone number."""
+    """The name without words that contain digits, if it has as many digits as a code or telephone number."""
     if sum(map(str.isdigit, name)) <= MAX_DIGITS:
         return name
     return " ".join(word for word in name.split() if not any(map(str.isdigit, word)))

@@ -97,6 +97,21 @@ EMAIL_TEXTS: dict[str, EmailText] = {
         _("After 10 wrong second passwords in a day, only recovery codes and trusted devices are accepted until the next day."),
         after=(_("If this was not you, change your first password now: someone else knows it."),),
     ),
+    "wrong_recovery_code": EmailText(
+        _("Wrong recovery codes for your account"),
+        _("Someone entered the right first password of your account, and then several wrong recovery codes."),
+        after=(_("If this was not you, change your first password now: someone else knows it."),),
+    ),
+    "staff_code_wrong": EmailText(
+        _("Wrong app codes for your account"),
+        _("Someone entered the right password of your account at the support pages, and then several wrong codes of an authenticator app."),
+        after=(_("If this was not you, change your first password now: someone else knows it."),),
+    ),
+    "many_wrong_codes": EmailText(
+        _("Many wrong codes for your account"),
+        _("Many wrong codes were entered for your account today. The next codes that we mail to you are longer."),
+        after=(_NOT_YOU,),
+    ),
     "recovery_code_used": EmailText(
         _("A recovery code was used"),
         _("One of your recovery codes was used to sign in. Codes left: %(left)s."),

@@ -1,4 +1,4 @@
-"""What the commands for one account have in common: their base class, and the search for the account."""
+"""The base class of the commands for one account, and the search for that account."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,8 +8,10 @@ from django.db.models import Q
 
 from accounts.models import User
 from accounts.selectors import has_address
-from core.operator import NothingMatched, OperatorCommand, actor, not_blank
-from core.text import parse_id
+from core.characters import is_invisible
+from core.commands import NothingMatched, OperatorCommand, actor, not_blank
+from core.ids import parse_id
+from core.text import is_encodable
 
 
 class UserCommand(OperatorCommand):
@@ -24,7 +26,13 @@ class UserCommand(OperatorCommand):
         parser.add_argument("user", help="e-mail address or id")
         required = self.reason_is_required
         kind = not_blank if required else str
-        parser.add_argument("--reason", default="", type=kind, required=required, help="kept in the audit log")
+        parser.add_argument(
+            "--reason",
+            default="",
+            type=kind,
+            required=required,
+            help="kept in the audit log, and part of the export of the user's data",
+        )
 
     def act(self, **options: Any) -> dict[str, Any]:
         user = find_user(options.pop("user"))
@@ -36,10 +44,10 @@ class UserCommand(OperatorCommand):
 
 def find_user(text: str, *, with_erased: bool = False) -> User:
     """The account of an e-mail address or id. NothingMatched without one, and for an erased one unless `with_erased`."""
-    if not text.strip():
+    if is_invisible(text):
         raise CommandError("Name the account: its e-mail address or its id.", returncode=2)
-    if not text.isprintable():
-        # Bytes that are not UTF-8 arrive as lone surrogates, which databases refuse.
+    if not is_encodable(text) or "\0" in text:
+        # Bytes that are not UTF-8 arrive as lone surrogates. Databases refuse both.
         raise NothingMatched(f"There is no account {text!r}.")
     query = has_address(text)
     if (user_id := parse_id(text)) is not None:

@@ -1,6 +1,7 @@
 """The tables of accounts."""
 
+from accounts.models.blocks import Block
 from accounts.models.codes import Code, CodeTries, EmailChange, RecoveryCode
-from accounts.models.people import Block, PasswordLock, User
-from accounts.models.records import AuditEntry, Image, RateCount
-from accounts.models.sign_ins import NetworkLock, OneTimeToken, Session, TrustedDevice, UnknownAddress
+from accounts.models.people import PasswordLock, User
+from accounts.models.records import AuditEntry, Image, RateCount, StorageUse
+from accounts.models.sign_ins import Action, NetworkLock, OneTimeToken, Session, TrustedDevice, UnknownAddress

@@ -28,7 +28,7 @@ class Code(models.Model):
     """The current code of a user and purpose, as a keyed digest bound to purpose and address."""
 
     class Purpose(StrEnum):
-        """Besides these there is one for each action to confirm (accounts.services.step_up.purpose_of)."""
+        """Besides these there is one for each action to confirm (accounts.sign_in.action_tokens.purpose_of)."""
 
         SIGNUP = auto()
         RESET = auto()

@@ -1,24 +1,38 @@
-"""Users with their account status, login lockouts, and blocks between users."""
+"""Users with their account status, and login lockouts."""
 
-from collections.abc import Collection
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, Self
 
-from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.hashers import check_password, make_password
 from django.contrib.auth.models import PermissionsMixin
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, models, transaction
-from django.db.models import Exists, F, Q
+from django.db.models import Q
 from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts.exceptions import AccountBlocked, EmailTaken, TokenRevoked, UsernameTaken
-from core.database import compiled
+from accounts.conf import (
+    BIO_LENGTH,
+    EXTERNAL_ID_LENGTH,
+    HINT_LENGTH,
+    NAME_LENGTH,
+    REASON_LENGTH,
+    USERNAME_LENGTHS,
+)
+from accounts.exceptions import AccountBlocked, EmailTaken, ExternalIdTaken, TokenRevoked, UsernameTaken
+from accounts.models.searching import SearchableNames
+from accounts.text import display_name, new_username
+from core.addresses import normalise_address
+from core.characters import clean_name
+from core.database.compiled import compiled
 from core.request_context import prefer_language
-from core.text import display_name, fold, new_username, normalise_address, row_name
+from core.validators import refuse_invisible
+
+# How many random usernames are tried.
+USERNAME_ATTEMPTS = 8
 
 
 class UserQuerySet(models.QuerySet["User"]):
@@ -44,6 +58,10 @@ class UserQuerySet(models.QuerySet["User"]):
         """Users others can find and contact: confirmed, no deletion scheduled, not blocked by staff."""
         return self.verified().active().filter(erase_after=None)
 
+    def managed(self) -> Self:
+        """Users whom the team's own server may see and change: neither erased nor staff."""
+        return self.not_erased().filter(is_staff=False, is_superuser=False)
+
 
 def _blocked(now: datetime | None) -> Q:
     return Q(blocked_at__isnull=False) & (Q(blocked_until=None) | Q(blocked_until__gt=now or timezone.now()))
@@ -51,9 +69,9 @@ def _blocked(now: datetime | None) -> Q:
 
 class UserManager(BaseUserManager.from_queryset(UserQuerySet)):
     def add(self, user: "User") -> None:
-        """Saves a new account, with a free username if it has none. EmailTaken, UsernameTaken."""
+        """Saves a new account, with a free username if it has none. EmailTaken, ExternalIdTaken, UsernameTaken."""
         chosen = user.username
-        for _attempt in range(8):
+        for _attempt in range(USERNAME_ATTEMPTS):
             user.username = chosen or new_username(user.first_name)
             try:
                 with transaction.atomic():
@@ -62,8 +80,19 @@ class UserManager(BaseUserManager.from_queryset(UserQuerySet)):
             except IntegrityError as error:
                 if self.filter(email=user.email).exists():
                     raise EmailTaken from error
+                if user.external_id is not None and self.filter(external_id=user.external_id).exists():
+                    raise ExternalIdTaken from error
                 if chosen:
                     raise UsernameTaken from error
+        raise UsernameTaken
+
+    def rename(self, user: "User") -> None:
+        """Saves the first name, with a free username made of it. UsernameTaken."""
+        for _attempt in range(USERNAME_ATTEMPTS):
+            user.username = new_username(user.first_name)
+            with suppress(IntegrityError), transaction.atomic():
+                user.save(update_fields=["first_name", "username"])
+                return
         raise UsernameTaken
 
     def lock(self, user_id: int) -> "User":
@@ -73,6 +102,7 @@ class UserManager(BaseUserManager.from_queryset(UserQuerySet)):
             raise self.model.DoesNotExist
         return user
 
+    # The account is the first lock of every change by a user: docs/decisions/database.md#0076
     def lock_active(self, user_id: int) -> "User":
         """The same for a change by the user: TokenRevoked or AccountBlocked if the account was erased or blocked since the
         request was authenticated."""
@@ -93,6 +123,8 @@ class UserManager(BaseUserManager.from_queryset(UserQuerySet)):
         except ValueError as error:  # Django's check takes `root@localhost`, too
             raise ValidationError(f"{email} is not an e-mail address.") from error
         user = self.model(email=address, is_staff=True, is_superuser=True, email_verified_at=timezone.now(), **fields)
+        user.first_name, user.last_name = clean_name(user.first_name), clean_name(user.last_name)
+        refuse_invisible(user.first_name)
         user.set_password(password)
         self.add(user)
         return user
@@ -114,17 +146,21 @@ class PasswordLock(models.Model):
         return bool(self.wrong_passwords) or self.locked_until is not None
 
 
-class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
+class User(PasswordLock, SearchableNames, AbstractBaseUser, PermissionsMixin):
     class WhoCanMessage(models.TextChoices):
         EVERYONE = "everyone", _("everyone")
         CONTACTS = "contacts", _("contacts")
         NOBODY = "nobody", _("nobody")
 
+    # Hashes of other services are longer than Django's own.
+    password = models.CharField(_("password"), max_length=256)
     email = models.EmailField(_("e-mail address"), max_length=254, unique=True)
-    username = models.CharField(_("username"), max_length=32)
-    first_name = models.CharField(_("first name"), max_length=50)
-    last_name = models.CharField(_("last name"), max_length=50, blank=True)
-    bio = models.CharField(_("about"), max_length=500, null=True, blank=True)
+    # The id of this user on the team's own server.
+    external_id = models.CharField(_("external id"), max_length=EXTERNAL_ID_LENGTH, null=True, blank=True)
+    username = models.CharField(_("username"), max_length=USERNAME_LENGTHS[1])
+    first_name = models.CharField(_("first name"), max_length=NAME_LENGTH)
+    last_name = models.CharField(_("last name"), max_length=NAME_LENGTH, blank=True)
+    bio = models.CharField(_("about"), max_length=BIO_LENGTH, null=True, blank=True)
     # The token of the avatar (accounts.Image), kept here so that reading a user card needs no join.
     avatar_token = models.CharField(max_length=32, blank=True)
     language = models.CharField(_("language"), max_length=35, default="en")
@@ -133,26 +169,25 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
     last_seen_at = models.DateTimeField(_("last seen"), null=True, blank=True)
     username_changed_at = models.DateTimeField(_("username changed at"), null=True, blank=True)
 
-    # Search compares these, without case and accents (core.text.fold).
-    # Migration 0002 gives them a plain byte order on PostgreSQL, so that one index serves prefix and order.
-    username_folded = models.CharField(max_length=64, editable=False)
-    first_name_folded = models.CharField(max_length=200, editable=False)
-    last_name_folded = models.CharField(max_length=200, editable=False)
-
     # Account status
     email_verified_at = models.DateTimeField(_("confirmed at"), null=True, blank=True)
     blocked_at = models.DateTimeField(_("blocked at"), null=True, blank=True)
     blocked_until = models.DateTimeField(_("blocked until"), null=True, blank=True)
-    blocked_reason = models.CharField(_("reason for the block"), max_length=500, blank=True)
+    blocked_reason = models.CharField(_("reason for the block"), max_length=REASON_LENGTH, blank=True)
     erase_after = models.DateTimeField(_("to be erased after"), null=True, blank=True)
-    # The account is erased; the anonymous row stays for the other participants of its conversations.
+    # When the account was erased. The anonymous user stays for the other participants of its conversations.
     erased_at = models.DateTimeField(_("erased at"), null=True, blank=True)
-    # Another client tried to register this address before it was confirmed.
+    # Another client tried to register this address before it was confirmed, with these names and this language.
     contested_at = models.DateTimeField(null=True, blank=True)
+    contested_first_name = models.CharField(max_length=NAME_LENGTH, blank=True)
+    contested_last_name = models.CharField(max_length=NAME_LENGTH, blank=True)
+    contested_language = models.CharField(max_length=35, blank=True)
     # The last time the first password was set after sign-up.
     password_changed_at = models.DateTimeField(_("password changed at"), null=True, blank=True)
     # The last time a password was set by a mailed code alone.
     password_reset_at = models.DateTimeField(_("password reset at"), null=True, blank=True)
+    # The network that used that code (core.network.network_of).
+    password_reset_network = models.CharField(max_length=45, blank=True)
 
     # Failed codes today, over all purposes: many make the next codes longer.
     failed_codes = models.PositiveIntegerField(default=0)
@@ -160,10 +195,13 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
 
     # Second step
     second_password = models.CharField(max_length=128, blank=True)
-    second_password_hint = models.CharField(max_length=64, blank=True)
+    second_password_hint = models.CharField(max_length=HINT_LENGTH, blank=True)
     second_password_changed_at = models.DateTimeField(_("second password changed at"), null=True, blank=True)
     wrong_second_passwords = models.PositiveIntegerField(default=0)
     wrong_second_passwords_day = models.DateField(null=True, blank=True)
+    # Wrong app codes of staff after the right password, at the sign-in to the support pages.
+    wrong_staff_codes = models.PositiveIntegerField(default=0)
+    wrong_staff_codes_day = models.DateField(null=True, blank=True)
 
     # Privacy
     who_can_message = models.CharField(
@@ -181,11 +219,19 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
     class Meta:
         verbose_name = _("user")
         verbose_name_plural = _("users")
-        constraints = [models.UniqueConstraint(Lower("username"), name="user_username_unique")]
+        constraints = [
+            models.UniqueConstraint(Lower("username"), name="user_username_unique"),
+            # Partial: a user without one has no entry.
+            models.UniqueConstraint(
+                fields=["external_id"], condition=Q(external_id__isnull=False), name="user_external_id_unique"
+            ),
+        ]
         indexes = [
             models.Index(fields=["username_folded"], name="user_search_username"),
-            models.Index(fields=["first_name_folded"], name="user_search_first_name"),
-            models.Index(fields=["last_name_folded"], name="user_search_last_name"),
+            models.Index(fields=["name_folded"], name="user_search_name"),
+            models.Index(fields=["family_first_folded"], name="user_search_family_first"),
+            models.Index(fields=["name_joined"], name="user_search_joined"),
+            models.Index(fields=["family_first_joined"], name="user_search_family_joined"),
             # For the filters of the admin: date joined, blocked, locked.
             models.Index(fields=["created_at"], name="user_joined"),
             models.Index(fields=["blocked_at"], condition=Q(blocked_at__isnull=False), name="user_blocked"),
@@ -203,19 +249,8 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
     def __str__(self) -> str:
         return self.username
 
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        """Updates the search columns when a name changes."""
-        self.username_folded = fold(self.username)[:64]
-        self.first_name_folded = fold(self.first_name)[:200]
-        self.last_name_folded = fold(self.last_name)[:200]
-        changed = kwargs.get("update_fields")
-        if changed is not None:
-            folded = {f"{name}_folded" for name in ("username", "first_name", "last_name") if name in changed}
-            kwargs["update_fields"] = set(changed) | folded
-        super().save(*args, **kwargs)
-
     def check_password(self, raw_password: str | None) -> bool:
-        """Django's, but a renewed hash replaces only the one that was compared: the password may have changed since."""
+        """As Django's, but a renewed hash replaces only the compared one: the password may have changed since."""
         compared = self.password
 
         def renew(password: str) -> None:
@@ -241,6 +276,14 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
         """Blocked by staff at `now` (a block may have an end): UserQuerySet.blocked for a row that was read."""
         return self.blocked_at is not None and (self.blocked_until is None or self.blocked_until > now)
 
+    def status_at(self, now: datetime) -> str:
+        """One word for the team's own server: `blocked`, `deletion_scheduled`, `unverified` or `active`."""
+        if self.is_blocked(now):
+            return "blocked"
+        if self.erase_after is not None:
+            return "deletion_scheduled"
+        return "active" if self.has_verified_email else "unverified"
+
     def refuse_if_blocked(self, now: datetime) -> None:
         """AccountBlocked. For a client that has proved to be this user, so the reply goes on in the account's language."""
         prefer_language(self.language)
@@ -256,45 +299,3 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
 @compiled
 def _locked(user_id: int) -> models.QuerySet[User]:
     return User.objects.select_for_update(no_key=True).filter(id=user_id)
-
-
-class BlockQuerySet(models.QuerySet["Block"]):
-    def between(self, user_id: int, other_ids: Collection[int]) -> Self:
-        """Blocks between the user and any of the others, in either direction."""
-        made = Q(blocker_id=user_id, blocked_id__in=other_ids)
-        return self.filter(made | Q(blocked_id=user_id, blocker_id__in=other_ids))
-
-
-class Block(models.Model):
-    blocker = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        models.CASCADE,
-        related_name="blocks_made",
-        verbose_name=_("blocked by"),
-        db_index=False,
-    )
-    blocked = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.CASCADE, related_name="blocks_met", verbose_name=_("blocked person")
-    )
-    created_at = models.DateTimeField(_("created at"), default=timezone.now)
-    objects = BlockQuerySet.as_manager()
-
-    class Meta:
-        verbose_name = _("block")
-        verbose_name_plural = _("blocks")
-        constraints = [
-            models.UniqueConstraint(fields=["blocker", "blocked"], name="block_once"),
-            models.CheckConstraint(condition=~Q(blocker=F("blocked")), name="block_not_oneself"),
-        ]
-
-    __str__ = row_name
-
-
-def blocked_between(one: Any, other: Any) -> Q:
-    """Block.objects.between inside a query on other rows; each of the two is an id or an OuterRef.
-
-    One EXISTS for each direction, so that each is one look into the unique index.
-    """
-    return Q(Exists(Block.objects.filter(blocker_id=one, blocked_id=other))) | Q(
-        Exists(Block.objects.filter(blocker_id=other, blocked_id=one))
-    )

@@ -8,8 +8,10 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from core.database import as_parameter, row
-from core.text import MAX_ADDRESS, row_name
+from accounts.conf import REASON_LENGTH
+from core.addresses import MAX_ADDRESS
+from core.database.statements import as_parameter, row
+from core.text import row_name
 
 
 class Image(models.Model):
@@ -32,6 +34,19 @@ class Image(models.Model):
 
     class Meta:
         verbose_name = _("picture")
+
+
+class StorageUse(models.Model):
+    """The bytes of a user's originals in all, and of those stored on the day of the last upload."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, primary_key=True, related_name="+")
+    total_bytes = models.BigIntegerField(default=0)
+    # In UTC.
+    day = models.DateField()
+    day_bytes = models.BigIntegerField(default=0)
+
+    class Meta:
+        verbose_name = _("storage of a user")
 
 
 class RateCountManager(models.Manager["RateCount"]):
@@ -85,7 +100,7 @@ class AuditEntry(models.Model):
         verbose_name=_("target account"),
     )
     target_label = models.CharField(_("target"), max_length=MAX_ADDRESS, blank=True)
-    reason = models.CharField(_("reason"), max_length=500, blank=True)
+    reason = models.CharField(_("reason"), max_length=REASON_LENGTH, blank=True)
     details = models.JSONField(_("details"), default=dict, blank=True)
     request_id = models.CharField(_("request id"), max_length=64, blank=True)
     ip = models.GenericIPAddressField(_("IP address"), null=True, blank=True)

@@ -1,25 +1,81 @@
-"""Sessions, trusted devices, which skip the second step, one-time tokens of unfinished steps, and login lockouts of networks
-and of unknown addresses.
-"""
+"""Sessions, trusted devices, one-time tokens of unfinished steps, and login lockouts of networks and unknown addresses."""
 
 from __future__ import annotations
 
 import uuid
 from datetime import datetime, timedelta
+from enum import StrEnum, auto
 from typing import Any, NamedTuple, Self, TypeVar
 
 from django.conf import settings
 from django.db import models
-from django.db.models import F
+from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts.conf import conf
+from accounts.conf import DEVICE_NAME_LENGTH, conf
 from accounts.models.people import PasswordLock, User
 from accounts.tokens import new_opaque_token, opaque_digest
 from core.text import row_name
 
 M = TypeVar("M", bound=models.Model)
+
+# No user has this id: for an address without an account the same statements run and find nothing.
+NO_USER = 0
+
+
+class Vouches(NamedTuple):
+    """Whether an ended session still makes its device and network familiar."""
+
+    # A sign-in by the same program from the same network is not announced.
+    device: bool
+    # Its network is one that the account knows.
+    network: bool
+    # Only if the session had begun so many days before it ended.
+    after_days: int = 0
+
+
+# By the reason of the end. "" is a session that is live or has expired. A reset ends all sessions, also that of an
+# intruder, which is rarely a week old when the owner resets the password.
+VOUCHING = {
+    "": Vouches(device=True, network=True),
+    "logout": Vouches(device=True, network=True),
+    "password_reset": Vouches(device=True, network=True, after_days=7),
+    # Ended by its user as unknown, or with a credential that someone else may have known.
+    "revoked": Vouches(device=False, network=False),
+    "device_removed": Vouches(device=False, network=False),
+    "password_changed": Vouches(device=False, network=False),
+    "email_change_undone": Vouches(device=False, network=False),
+    "reuse": Vouches(device=False, network=False),
+    # Begun before the address was confirmed, perhaps by someone else who had registered it.
+    "confirmed": Vouches(device=False, network=False),
+    "contested": Vouches(device=False, network=False),
+    "server_key_revoked": Vouches(device=False, network=False),
+    # Ended by staff.
+    "blocked": Vouches(device=False, network=False),
+    "staff": Vouches(device=False, network=False),
+    "second_factor_removed": Vouches(device=False, network=False),
+    "account_deleted": Vouches(device=False, network=False),
+    "account_erased": Vouches(device=False, network=False),
+}
+
+
+# Of sessions that were signed out before the last change of the password, an intruder's may be one: as after a reset.
+DAYS_BEFORE_A_NEW_PASSWORD = 7
+
+
+def _vouching(question: str) -> Q:
+    """Sessions that vouch for a "device" or a "network"."""
+    condition = Q(ended_at=None)
+    for reason, vouches in VOUCHING.items():
+        if reason and getattr(vouches, question):
+            ended = Q(ended_reason=reason)
+            if vouches.after_days:
+                ended &= Q(created_at__lte=F("ended_at") - timedelta(days=vouches.after_days))
+            condition |= ended
+    changed_at = F("user__password_changed_at")
+    has_same_password = Q(user__password_changed_at=None) | Q(ended_at=None) | Q(ended_at__gte=changed_at)
+    return condition & (has_same_password | Q(created_at__lte=changed_at - timedelta(days=DAYS_BEFORE_A_NEW_PASSWORD)))
 
 
 class TrustedDeviceQuerySet(models.QuerySet["TrustedDevice"]):
@@ -27,22 +83,33 @@ class TrustedDeviceQuerySet(models.QuerySet["TrustedDevice"]):
         """Devices that may skip the second step at `now`."""
         return self.filter(expires_at__gt=now or timezone.now())
 
-    def of(self, user: User, token: str) -> TrustedDevice | None:
-        """The live device of this user behind `token`; None without one."""
-        return self.live().filter(user=user, digest=opaque_digest(token)).first() if token else None
+    def of(self, user: User | None, token: str) -> TrustedDevice | None:
+        """The live device of this user behind `token`; None without one. The same statement without a user."""
+        if not token:
+            return None
+        return self.live().filter(user_id=NO_USER if user is None else user.id, digest=opaque_digest(token)).first()
 
 
 class SessionQuerySet(models.QuerySet["Session"]):
     def not_ended(self) -> Self:
-        """Sessions that were not ended; their time may be over."""
+        """Sessions that were not ended, but may have expired."""
         return self.filter(ended_at=None)
 
     def live(self, now: datetime | None = None) -> Self:
         """Sessions that accept a token at `now`; the token has an expiry of its own."""
         return self.not_ended().filter(expires_at__gt=now or timezone.now())
 
+    def vouching_for_devices(self) -> Self:
+        """Sessions whose program and network are familiar: a sign-in like them is not announced."""
+        return self.filter(_vouching("device"))
+
+    def vouching_for_networks(self, now: datetime | None = None) -> Self:
+        """Sessions whose network the account knows; one that ended in another way counts while its trusted device lives."""
+        trusted = TrustedDevice.objects.live(now).filter(id=OuterRef("trusted_device_id"))
+        return self.filter(_vouching("network") | Q(Exists(trusted)))
+
     def signed_in(self, now: datetime | None = None) -> Self:
-        """Live sessions whose newest token has not expired: those that a user sees in the list."""
+        """Live sessions whose newest token has not expired, as the user's list shows them."""
         now = now or timezone.now()
         return self.live(now).filter(token_expires_at__gt=now)
 
@@ -54,7 +121,7 @@ class TrustedDevice(models.Model):
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="trusted_devices", verbose_name=_("user")
     )
     digest = models.CharField(max_length=64, unique=True)
-    device_name = models.CharField(_("device"), max_length=200, blank=True)
+    device_name = models.CharField(_("device"), max_length=DEVICE_NAME_LENGTH, blank=True)
     created_at = models.DateTimeField(_("created at"), default=timezone.now)
     last_used_at = models.DateTimeField(_("last used at"), default=timezone.now)
     expires_at = models.DateTimeField(_("expires at"))
@@ -86,7 +153,7 @@ class Session(models.Model):
     oldest_generation = models.PositiveIntegerField(default=1)
     # When the newest generation was first used: from then on the one before it has a minute left.
     generation_used_at = models.DateTimeField(null=True, blank=True)
-    device_name = models.CharField(_("device"), max_length=200, blank=True)
+    device_name = models.CharField(_("device"), max_length=DEVICE_NAME_LENGTH, blank=True)
     ip = models.GenericIPAddressField(_("IP address"), null=True, blank=True)
     user_agent = models.CharField(_("browser or app"), max_length=400, blank=True)
     created_at = models.DateTimeField(_("created at"), default=timezone.now)
@@ -95,6 +162,9 @@ class Session(models.Model):
     expires_at = models.DateTimeField(_("expires at"))
     ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
     ended_reason = models.CharField(_("why it ended"), max_length=40, blank=True)
+    # The server key that opened it without a password: its name, and the prefix that tells two keys of one name apart.
+    opened_by = models.CharField(_("opened by"), max_length=60, blank=True)
+    opened_by_key = models.CharField(max_length=8, blank=True)
     # After a recovery code: until then a new second password needs no old one.
     second_password_free_until = models.DateTimeField(null=True, blank=True)
     objects = SessionQuerySet.as_manager()
@@ -105,6 +175,7 @@ class Session(models.Model):
         indexes = [
             models.Index(fields=["user", "-last_used_at"], name="session_user_recent"),
             models.Index(fields=["token_expires_at"], name="session_expiry"),
+            models.Index(fields=["opened_by"], condition=~Q(opened_by=""), name="session_opened_by"),
         ]
 
     __str__ = row_name
@@ -119,7 +190,7 @@ class Session(models.Model):
 
 
 class OneTimeQuerySet(models.QuerySet[M]):
-    """Of rows that are used once; `live` of those that also expire."""
+    """Tokens that are used once."""
 
     def unused(self) -> Self:
         return self.filter(used_at=None)
@@ -128,7 +199,7 @@ class OneTimeQuerySet(models.QuerySet[M]):
         return self.unused().filter(expires_at__gt=now or timezone.now())
 
     def end(self) -> None:
-        """Marks the unused rows as used: their tokens are then revoked, not unknown."""
+        """Marks the unused tokens as used, so that they are revoked, not unknown."""
         self.unused().update(used_at=timezone.now())
 
 
@@ -152,6 +223,19 @@ class OneTimeTokenQuerySet(OneTimeQuerySet["OneTimeToken"]):
         """The row of a token with its user, whatever its state; None for an unknown one, one of another kind, or one that
         was issued for another user, session or action than these."""
         return self.select_related("user").filter(digest=opaque_digest(token), kind=kind, **issued_for).first()
+
+
+class Action(StrEnum):
+    """What needs an action token."""
+
+    CHANGE_PASSWORD = auto()
+    CHANGE_EMAIL = auto()
+    TWO_STEP_ENABLE = auto()
+    TWO_STEP_CHANGE = auto()
+    TWO_STEP_DISABLE = auto()
+    RECOVERY_CODES = auto()
+    EXPORT_DATA = auto()
+    DELETE_ACCOUNT = auto()
 
 
 class OneTimeToken(models.Model):

@@ -1,32 +1,55 @@
-"""Serializers of sign-up, sign-in, the second step, and what protects an account."""
+"""Serializers of sign-up, sign-in, the second step and credentials."""
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
 from drf_spectacular.utils import PolymorphicProxySerializer
 from rest_framework import serializers
 
-from accounts.models import Session, TrustedDevice, User
-from accounts.serializers.users import NoticeReply, SignInReply
-from core.serializers import (
-    AddressField,
-    CodeField,
-    LanguageField,
-    NameField,
-    OkReply,
-    PasswordField,
-    StrictBooleanField,
-    TextField,
+from accounts.conf import HINT_LENGTH, conf
+from accounts.fields import AddressField, CodeField, LanguageField, NameField, PasswordField
+from accounts.models import Action, Session, User
+from accounts.serializers.users import NoticeReply, SignInReply, TokenReply
+from core.api.open_values import OpenValues
+from core.api.serializers import OkReply, OptionalTextField, StrictBooleanField, TextField
+from core.api.shapes import Shape
+from core.languages import supported_language
+
+# Why a session has ended, as the team's own server hears it.
+SESSION_END_REASONS = OpenValues(
+    "SessionEndReason",
+    {
+        "logout": "The user signed out.",
+        "revoked": "The user ended it from another device.",
+        "device_removed": "The user removed its trusted device.",
+        "password_changed": "The user changed the password on another device.",
+        "password_reset": "The password was reset by mail.",
+        "email_change_undone": "A change of the address was undone.",
+        "confirmed": "It had begun before the address was confirmed.",
+        "contested": "Someone else signed up with the address before it was confirmed.",
+        "reuse": "An old token was used again, as after a theft.",
+        "server_key_revoked": "The server key that had opened it was revoked.",
+        "blocked": "Staff or your server blocked the account.",
+        "staff": "Staff ended it.",
+        "account_deleted": "The user asked for the deletion of the account.",
+        "account_erased": "The account was erased.",
+    },
 )
-from core.text import supported_language
 
 # --- Sign-up, confirmation, password reset ---------------------------------------------------------
 
 
+_validators: list[dict[str, Any]] = settings.AUTH_PASSWORD_VALIDATORS  # type: ignore[assignment]
+# 0 in a project without such a validator.
+LEAST_PASSWORD_LENGTH: int = max((row.get("OPTIONS", {}).get("min_length", 0) for row in _validators), default=0)
+
+
 class NewPasswordField(PasswordField):
-    """A password that is not short and not common; the services compare it with what its user is called."""
+    """A password that is neither short nor common. The services compare it with the names of its user."""
 
     default_validators = [validate_password]
+    defaults = {**PasswordField.defaults, "limits": {"minLength": LEAST_PASSWORD_LENGTH}}
 
 
 class SignUpInput(serializers.Serializer):
@@ -69,24 +92,20 @@ LoginResponse = PolymorphicProxySerializer(
 )
 
 
-class TokenReply(OkReply):
-    token = serializers.CharField()
-
-
 # --- The second step: at sign-in and as a setting --------------------------------------------------
 
 
-class HintField(TextField):
-    """At most 64 characters on one line; a blank text means no hint."""
+class HintField(OptionalTextField):
+    """One line. A text without a visible character means that there is no hint."""
 
-    defaults = {"max_length": 64, "allow_blank": True, "allow_null": True, "required": False}
+    defaults = {**OptionalTextField.defaults, "max_length": HINT_LENGTH}
 
     def to_internal_value(self, data: Any) -> str:
         return " ".join(super().to_internal_value(data).split())
 
 
 class TwoStepInput(serializers.Serializer):
-    password = PasswordField(help_text="The second password, or the mailed 8-digit code.")
+    password = PasswordField(help_text=f"The second password, or the mailed {conf.MAILED_STEP_DIGITS}-digit code.")
     remember = StrictBooleanField(required=False, default=False)
 
 
@@ -94,20 +113,15 @@ class RecoveryCodeInput(serializers.Serializer):
     recovery_code = TextField(max_length=256)
 
 
-class TwoStepStatusReply(OkReply):
-    enabled = serializers.BooleanField()
-    hint = serializers.CharField(allow_blank=True)
+class TwoStepStatusReply(OkReply, Shape):
+    enabled = serializers.BooleanField(source="two_step_enabled")
+    hint = serializers.CharField(source="second_password_hint", allow_blank=True)
     recovery_codes_left = serializers.IntegerField()
-    updated_at = serializers.DateTimeField(allow_null=True)
+    updated_at = serializers.DateTimeField(source="second_password_changed_at", allow_null=True)
 
     @classmethod
     def render(cls, user: User, *, codes_left: int) -> dict[str, Any]:
-        return {
-            "enabled": user.two_step_enabled,
-            "hint": user.second_password_hint,
-            "recovery_codes_left": codes_left,
-            "updated_at": user.second_password_changed_at,
-        }
+        return cls.build(user, recovery_codes_left=codes_left)
 
 
 class TwoStepEnableInput(serializers.Serializer):
@@ -117,7 +131,8 @@ class TwoStepEnableInput(serializers.Serializer):
 
 class TwoStepChangeInput(serializers.Serializer):
     password = PasswordField(
-        required=False, help_text="Not needed for 15 minutes after a sign-in with a recovery code."
+        required=False,
+        help_text=f"Not needed for {conf.SECOND_PASSWORD_FREE_MINUTES} minutes after a sign-in with a recovery code.",
     )
     new_password = NewPasswordField()
     hint = HintField()
@@ -144,7 +159,7 @@ class RecoverySignInReply(SignInReply):
 # --- Sessions and trusted devices ------------------------------------------------------------------
 
 
-class SessionSerializer(serializers.Serializer):
+class SessionSerializer(Shape):
     id = serializers.IntegerField()
     device_name = serializers.CharField(allow_blank=True)
     ip = serializers.IPAddressField(allow_null=True)
@@ -152,21 +167,18 @@ class SessionSerializer(serializers.Serializer):
     created_at = serializers.DateTimeField()
     last_used_at = serializers.DateTimeField()
     is_current = serializers.BooleanField()
+    opened_by = serializers.CharField(
+        allow_null=True, help_text="The name of the server key that opened it without a password."
+    )
 
     @classmethod
     def render(cls, session: Session, *, current: Session) -> dict[str, Any]:
         name = session.device_name
         if session.kind == Session.Kind.ADMIN:  # marked, so that its owner recognises it
             name = " · ".join(filter(None, [str(Session.Kind.ADMIN.label), name]))
-        return {
-            "id": session.id,
-            "device_name": name,
-            "ip": session.ip,
-            "user_agent": session.user_agent,
-            "created_at": session.created_at,
-            "last_used_at": session.last_used_at,
-            "is_current": session.id == current.id,
-        }
+        return cls.build(
+            session, device_name=name, is_current=session.id == current.id, opened_by=session.opened_by or None
+        )
 
 
 class SessionsReply(OkReply):
@@ -177,16 +189,12 @@ class SessionsEndedReply(OkReply):
     revoked = serializers.IntegerField(help_text="How many sessions ended.")
 
 
-class TrustedDeviceSerializer(serializers.Serializer):
+class TrustedDeviceSerializer(Shape):
     id = serializers.IntegerField()
     device_name = serializers.CharField(allow_blank=True)
     created_at = serializers.DateTimeField()
     last_used_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()
-
-    @classmethod
-    def render(cls, device: TrustedDevice) -> dict[str, Any]:
-        return {name: getattr(device, name) for name in cls().get_fields()}
 
 
 class TrustedDevicesReply(OkReply):
@@ -201,8 +209,8 @@ class ChangePasswordInput(serializers.Serializer):
     new_password = NewPasswordField()
 
 
-class PasswordChangedReply(NoticeReply):
-    token = serializers.CharField()
+class PasswordChangedReply(TokenReply):
+    message = serializers.CharField()
 
 
 class ChangeEmailInput(serializers.Serializer):
@@ -238,8 +246,9 @@ class ChangeEmailReply(NoticeReply):
 class ChallengeInput(serializers.Serializer):
     action = TextField(
         max_length=64,
-        help_text="One of `change_password`, `change_email`, `two_step_enable`, `two_step_change`, `two_step_disable`,"
-        " `recovery_codes`, `export_data`, `delete_account`. Dashes, capitals and the other order of words are accepted.",
+        limits={"enum": [action.value for action in Action]},
+        help_text=f"One of {', '.join(f'`{action}`' for action in Action)}. Dashes, capitals and the other order of words"
+        " are accepted.",
     )
 
 

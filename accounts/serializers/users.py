@@ -1,42 +1,62 @@
-"""Serializers of users: what others see of them, and their own account, profile, privacy and blocks."""
+"""Serializers of users: for others, and of their own account, profile, privacy and blocks."""
 
 from typing import Any
 
 from rest_framework import serializers
 
-from accounts.media import media_path
+from accounts.conf import BIO_LENGTH, USERNAME_LENGTHS
+from accounts.fields import LanguageField, NameField
+from accounts.images.access import media_path
 from accounts.models import Block, User
 from accounts.sql import PersonRow
-from core.serializers import IdField, LanguageField, NameField, OkReply, PageReply, StrictBooleanField, TextField
-from core.text import language_tag
+from accounts.tokens import SessionToken
+from core.api.serializers import (
+    IdField,
+    OkReply,
+    OptionalTextField,
+    PageReply,
+    PictureField,
+    StrictBooleanField,
+    TextField,
+)
+from core.api.shapes import Shape
+from core.languages import language_tag
 
 
-def avatar_url(user: User | PersonRow) -> str | None:
-    """The signed path of a user's avatar, or None without one."""
-    return media_path(user.avatar_token) if user.avatar_token else None
+class LanguageTagField(serializers.CharField):
+    """In replies: the language of a user as a BCP 47 tag."""
+
+    render = staticmethod(language_tag)
 
 
-class PersonSerializer(serializers.Serializer):
-    """Section 2.2 of the contract: what other users see of a user."""
+class MediaPathField(serializers.CharField):
+    """In replies: the signed path of an image, from its token; null without one."""
+
+    def __init__(self, *, thumb: bool = False, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._thumb = thumb
+
+    def render(self, token: str | None) -> str | None:
+        return media_path(token, thumb=self._thumb) if token else None
+
+
+class PersonSerializer(Shape):
+    """Section 2.2 of the contract: a user as others see them."""
 
     id = serializers.IntegerField()
     username = serializers.CharField()
     first_name = serializers.CharField()
     last_name = serializers.CharField(allow_blank=True)
-    avatar_url = serializers.CharField(allow_null=True)
-
-    @classmethod
-    def render(cls, user: User | PersonRow) -> dict[str, Any]:
-        return {
-            "id": user.id,
-            "username": user.username,
-            "first_name": user.first_name,
-            "last_name": user.last_name,
-            "avatar_url": avatar_url(user),
-        }
+    avatar_url = MediaPathField(source="avatar_token", allow_null=True)
 
 
-class AccountOutput(serializers.Serializer):
+class PersonProfileOutput(PersonSerializer):
+    """A user as others see them on a page of their own."""
+
+    bio = serializers.CharField(allow_null=True)
+
+
+class AccountOutput(Shape):
     """Section 2.1 of the contract: the user who has just signed in."""
 
     id = serializers.IntegerField()
@@ -44,50 +64,27 @@ class AccountOutput(serializers.Serializer):
     email = serializers.EmailField()
     first_name = serializers.CharField()
     last_name = serializers.CharField()
-    is_verified = serializers.BooleanField()
-
-    @classmethod
-    def render(cls, user: User) -> dict[str, Any]:
-        return {
-            "id": user.id,
-            "username": user.username,
-            "email": user.email,
-            "first_name": user.first_name,
-            "last_name": user.last_name,
-            "is_verified": user.has_verified_email,
-        }
+    is_verified = serializers.BooleanField(source="has_verified_email")
 
 
 class FullAccount(AccountOutput):
-    """What the two shapes below share."""
+    """The common fields of the two shapes below."""
 
     bio = serializers.CharField(allow_null=True)
-    avatar_url = serializers.CharField(allow_null=True)
+    avatar_url = MediaPathField(source="avatar_token", allow_null=True)
     created_at = serializers.DateTimeField()
-
-    @classmethod
-    def render(cls, user: User) -> dict[str, Any]:
-        return super().render(user) | {"bio": user.bio, "avatar_url": avatar_url(user), "created_at": user.created_at}
 
 
 class OwnAccountOutput(FullAccount):
     """Section 2.1 with what `me` adds."""
 
-    is_admin = serializers.BooleanField()
-
-    @classmethod
-    def render(cls, user: User) -> dict[str, Any]:
-        return super().render(user) | {"is_admin": user.is_staff}
+    is_admin = serializers.BooleanField(source="is_staff")
 
 
 class ProfileSerializer(FullAccount):
     """The user's own profile, as GET and PATCH /profile return it."""
 
-    language = serializers.CharField()
-
-    @classmethod
-    def render(cls, user: User) -> dict[str, Any]:
-        return super().render(user) | {"language": language_tag(user.language)}
+    language = LanguageTagField()
 
 
 class MeReply(OkReply):
@@ -98,25 +95,33 @@ class NoticeReply(OkReply):
     message = serializers.CharField()
 
 
-class SignInReply(OkReply):
+class TokenReply(OkReply, Shape):
+    """A session token. Every reply with one is a subclass."""
+
     token = serializers.CharField()
+    expires_at = serializers.DateTimeField(help_text="The token expires then. Refresh it before.")
+
+    @classmethod
+    def of_token(cls, token: str, **more: Any) -> dict[str, Any]:
+        """`more` are the fields that a subclass adds."""
+        return cls.build(None, token=token, expires_at=SessionToken(token).expires_at, **more)
+
+
+class SignInReply(TokenReply):
     user = AccountOutput()
 
     @classmethod
     def render(cls, user: User, token: str, **more: Any) -> dict[str, Any]:
         """`more` are the fields that a subclass adds."""
-        return {"token": token, "user": AccountOutput.render(user), **more}
+        return cls.of_token(token, user=AccountOutput.render(user), **more)
 
 
 class UpdateProfileInput(serializers.Serializer):
-    username = TextField(required=False)
+    username = TextField(required=False, limits={"minLength": USERNAME_LENGTHS[0], "maxLength": USERNAME_LENGTHS[1]})
     first_name = NameField(required=False)
     last_name = NameField(required=False)
-    bio = TextField(required=False, allow_null=True, allow_blank=True, max_length=500)
+    bio = OptionalTextField(max_length=BIO_LENGTH)
     language = LanguageField()
-
-    def validate_bio(self, value: str | None) -> str | None:
-        return None if value is None else value.strip()
 
 
 class ProfileReply(OkReply):
@@ -132,15 +137,11 @@ class UpdatePrivacyInput(serializers.Serializer):
     relay_calls = StrictBooleanField(required=False)
 
 
-class PrivacySerializer(serializers.Serializer):
+class PrivacySerializer(Shape):
     who_can_message = serializers.ChoiceField(User.WhoCanMessage.choices)
     read_receipts = serializers.BooleanField()
     show_last_seen = serializers.BooleanField()
     relay_calls = serializers.BooleanField()
-
-    @classmethod
-    def render(cls, user: User) -> dict[str, Any]:
-        return {name: getattr(user, name) for name in cls().get_fields()}
 
 
 class PrivacyReply(OkReply):
@@ -151,17 +152,17 @@ class BlockUserInput(serializers.Serializer):
     user_id = IdField()
 
 
-class BlockSerializer(serializers.Serializer):
-    user_id = serializers.IntegerField()
+class BlockSerializer(Shape):
+    user_id = serializers.IntegerField(source="blocked_id")
     user = PersonSerializer()
     created_at = serializers.DateTimeField()
 
     @classmethod
     def render(cls, block: Block) -> dict[str, Any]:
-        """The row comes from `selectors.blocks_page`. Of a hidden user it shows the id only."""
+        """`block` comes from `selectors.blocks_page`. A hidden user is shown by id only."""
         is_hidden: bool = block.card_is_hidden  # type: ignore[attr-defined]
         user = PersonRow(block.blocked_id, "", "", "", "") if is_hidden else block.blocked
-        return {"user_id": block.blocked_id, "user": PersonSerializer.render(user), "created_at": block.created_at}
+        return cls.build(block, user=PersonSerializer.render(user))
 
 
 class BlockReply(OkReply):
@@ -173,9 +174,8 @@ class BlocksReply(PageReply):
 
 
 class SetAvatarInput(serializers.Serializer):
-    # The content determines the type; an empty file is an invalid image, not a missing one.
-    file = serializers.FileField(allow_empty_file=True)
+    file = PictureField()
 
 
-class AvatarReply(OkReply):
-    avatar_url = serializers.CharField(allow_null=True)
+class AvatarReply(OkReply, Shape):
+    avatar_url = MediaPathField(source="avatar_token", allow_null=True)

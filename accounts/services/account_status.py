@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -11,18 +10,11 @@ from rest_framework.exceptions import PermissionDenied
 
 from accounts.exceptions import UserNotFound
 from accounts.models import Session, TrustedDevice, User
-from accounts.services import (
-    audit,
-    login_lockout,
-    password,
-    registration,
-    retention,
-    second_password,
-    sessions,
-    two_step,
-)
+from accounts.services import audit, erasure, password, registration
+from accounts.sign_in import lockout, second_password, sessions, trusted_devices
 from accounts.signals import account_status_changed
-from core.transactions import again_after_deadlock, unit_of_work
+from core.database.transactions import again_after_deadlock, unit_of_work
+from core.times import json_time
 
 # A staff member, or the name of an operator without an account ("cli:root").
 Actor = User | str
@@ -30,35 +22,45 @@ Actor = User | str
 
 def block(*, user: User, actor: Actor, reason: str, until: datetime | None = None) -> int:
     """Blocks an account, for good or `until`. Returns how many sign-ins ended."""
-    details: dict[str, Any] = {"until": until.isoformat() if until else None}
-    with _audited("user.blocked", user, actor, reason, details) as account:
+    with _locked_for_change(user, actor) as account:
         account.blocked_at = timezone.now()
         account.blocked_until = until
         account.blocked_reason = reason[:500]
         account.save(update_fields=["blocked_at", "blocked_until", "blocked_reason"])
         account.one_time_tokens.end()
         account.trusted_devices.all().delete()
-        ended = details["sessions_ended"] = sessions.revoke_all(user_id=account.id, reason="blocked")
-        account_status_changed.send(User, user_id=account.id, status="blocked")
+        ended = sessions.revoke_all(user_id=account.id, reason="blocked")
+        account_status_changed.send(User, user_id=account.id, is_blocked=True)
+        audit.record(
+            action="user.blocked",
+            actor=actor,
+            target=account,
+            reason=reason,
+            until=json_time(until) if until else None,
+            sessions_ended=ended,
+        )
     return ended
 
 
 def unblock(*, user: User, actor: Actor, reason: str = "") -> None:
     """Lets a blocked account sign in again; its ended sessions stay ended."""
-    with _audited("user.unblocked", user, actor, reason) as account:
+    with _locked_for_change(user, actor) as account:
+        was_blocked = account.blocked_at is not None
         account.blocked_at = account.blocked_until = None
         account.blocked_reason = ""
         account.save(update_fields=["blocked_at", "blocked_until", "blocked_reason"])
-        account_status_changed.send(User, user_id=account.id, status="active")
+        if was_blocked:
+            account_status_changed.send(User, user_id=account.id, is_blocked=False)
+        audit.record(action="user.unblocked", actor=actor, target=account, reason=reason)
 
 
 def unlock(*, user: User, actor: Actor, reason: str = "") -> None:
     """Clears wrong passwords and wrong second passwords."""
-    with _audited("user.unlocked", user, actor, reason) as account:
-        login_lockout.clear_all(account)
+    with _locked_for_change(user, actor) as account:
+        lockout.clear_all(account)
         account.wrong_second_passwords = 0
         account.save(update_fields=["wrong_second_passwords"])
-        account_status_changed.send(User, user_id=account.id, status="active")
+        audit.record(action="user.unlocked", actor=actor, target=account, reason=reason)
 
 
 def mark_verified(*, user: User, actor: Actor, reason: str) -> None:
@@ -74,37 +76,41 @@ def mark_verified(*, user: User, actor: Actor, reason: str) -> None:
 
 def sign_out_everywhere(*, user: User, actor: Actor, reason: str = "") -> None:
     """Ends every sign-in and every trusted device."""
-    details: dict[str, Any] = {}
-    with _audited("user.signed_out", user, actor, reason, details) as account:
+    with _locked_for_change(user, actor) as account:
         account.trusted_devices.all().delete()
-        details["sessions_ended"] = sessions.revoke_all(user_id=account.id, reason="staff")
+        ended = sessions.revoke_all(user_id=account.id, reason="staff")
+        audit.record(action="user.signed_out", actor=actor, target=account, reason=reason, sessions_ended=ended)
 
 
 def set_password(*, user: User, actor: Actor, new_password: str, reason: str) -> None:
-    """Sets the first password, and ends what the old one has opened. UserNotFound, ValidationError (`new_password`)."""
+    """Sets the first password, and ends all access that the old one gave. UserNotFound, ValidationError (`new_password`)."""
     password_hash = password.hashed(new_password, user)  # outside of the transaction: hashing takes its time
-    details: dict[str, Any] = {}
-    with _audited("user.signed_out", user, actor, reason, details) as account:
-        details["sessions_ended"] = password.replace(account, password_hash, reason="staff")
+    with _locked_for_change(user, actor) as account:
+        ended = password.replace(account, password_hash, reason="staff")
+        audit.record(action="user.signed_out", actor=actor, target=account, reason=reason, sessions_ended=ended)
 
 
 def end_session(*, session: Session, reason: str, actor: User) -> None:
     """Ends one sign-in. NotFound when it has ended already."""
-    with _audited("session.ended", session.user, actor, reason, {"session_id": session.id}) as account:
+    with _locked_for_change(session.user, actor) as account:
         sessions.end(user=account, session_id=session.id, reason="staff")
+        audit.record(action="session.ended", actor=actor, target=account, reason=reason, session_id=session.id)
 
 
 def remove_device(*, device: TrustedDevice, reason: str, actor: User) -> None:
-    """Ends the trust in one device and the sign-ins that it opened. NotFound when it is trusted no longer."""
-    with _audited("trusted_device.removed", device.user, actor, reason, {"device": device.device_name}) as account:
-        two_step.remove_device(user=account, device_id=device.id)
+    """Ends the trust in one device and its sign-ins. NotFound when it is not trusted any more."""
+    with _locked_for_change(device.user, actor) as account:
+        trusted_devices.remove_device(user=account, device_id=device.id)
+        name = device.device_name
+        audit.record(action="trusted_device.removed", actor=actor, target=account, reason=reason, device=name)
 
 
 def reset_two_step(*, user: User, actor: Actor, reason: str = "") -> None:
     """Switches two-step off for a user who lost the second password; the user is notified by mail."""
-    with _audited("user.two_step_reset", user, actor, reason) as account:
+    with _locked_for_change(user, actor) as account:
         if account.two_step_enabled:
             second_password.remove(account)
+        audit.record(action="user.two_step_reset", actor=actor, target=account, reason=reason)
 
 
 def send_code_again(*, user: User, actor: User) -> bool:
@@ -129,35 +135,31 @@ def erase(*, user: User, actor: Actor, reason: str = "") -> None:
 
     def work() -> None:
         with unit_of_work():
-            retention.erase(user_id=_locked(user, actor).id)
+            erasure.erase(user_id=_locked(user, actor).id)
             audit.record(action="user.erased", actor=actor, target_label=f"user {user.id}", reason=reason)
 
     again_after_deadlock(work)
 
 
 def may_change_rights(*, user: User, actor: User) -> bool:
-    """Whether `actor` may change the staff flag and the groups of `user`: a superuser, of accounts but their own, so
-    that there is always another one who can take a mistake back."""
+    """Whether `actor` may change the staff flag and the groups of `user`. A superuser may, except for their own account,
+    so that another one can always undo a mistake."""
     return actor.is_superuser and actor.id != user.id and user.erased_at is None
 
 
 @contextmanager
-def _audited(
-    action: str, user: User, actor: Actor, reason: str, details: dict[str, Any] | None = None
-) -> Iterator[User]:
-    """Locks the account for a change of its status, and adds the audit row in the same transaction, with `details`
-    as the change leaves them."""
+def _locked_for_change(user: User, actor: Actor) -> Iterator[User]:
+    """The current row, locked in a unit of work in which the caller changes it and adds the audit row; then `user` is read
+    again."""
     with unit_of_work():
-        account = _locked(user, actor)
-        yield account
-        audit.record(action=action, actor=actor, target=account, reason=reason, **(details or {}))
+        yield _locked(user, actor)
         user.refresh_from_db()
 
 
 def _locked(user: User, actor: Actor | None = None) -> User:
-    """Reads and locks the current row until the end of the transaction.
+    """The account as stored now, locked until the end of the transaction.
 
-    UserNotFound if it was removed since it was read; PermissionDenied if there is a refusal.
+    UserNotFound if it was removed in the meantime; PermissionDenied if there is a refusal.
     """
     account = _existing(user)
     if (refusal := refusal_of(account, actor)) is not None:
@@ -175,8 +177,8 @@ def _existing(user: User) -> User:
 def refusal_of(account: User, actor: Actor | None) -> str | None:
     """Why this actor may not change the status of an account; None when they may.
 
-    Of an erased account only an anonymous row is left, which has no status to change. Staff cannot lock themselves out,
-    and a support agent cannot lock out other staff.
+    An erased account has no status to change. Staff cannot lock themselves out, and a support agent cannot lock out
+    other staff.
     """
     if account.erased_at is not None:
         return _("This account has already been erased.")

@@ -14,11 +14,13 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from accounts.exceptions import UserNotFound
+from accounts.images import pictures
 from accounts.models import AuditEntry, EmailChange, Image, OneTimeToken, Session, TrustedDevice, User
 from accounts.selectors import blocks_made_by
-from accounts.services import pictures, step_up
+from accounts.sign_in import action_tokens
 from core.conf import project
-from core.text import json_time, language_tag
+from core.languages import language_tag
+from core.times import json_time
 
 # What an exporter yields: names of files with JSON values, iterators of rows, or bytes.
 Files = Iterator[tuple[str, Any]]
@@ -32,14 +34,15 @@ ROWS_WRITTEN_AT_ONCE = 100
 _exporters: dict[str, tuple[Exporter, str]] = {}
 
 PROFILE = (
-    "id", "email", "username", "first_name", "last_name", "bio", "language", "created_at",
+    "id", "external_id", "email", "username", "first_name", "last_name", "bio", "language", "created_at",
     "last_seen_at", "username_changed_at", "email_verified_at", "blocked_at", "blocked_until",
     "blocked_reason", "erase_after", "password_reset_at", "second_password_hint",
     "second_password_changed_at", "who_can_message", "read_receipts", "show_last_seen",
     "relay_calls", "is_staff", "last_login",
 )  # fmt: skip
 SESSION = (
-    "id", "device_name", "ip", "user_agent", "created_at", "last_used_at", "expires_at", "ended_at", "ended_reason",
+    "id", "device_name", "ip", "user_agent", "opened_by", "created_at", "last_used_at", "expires_at", "ended_at",
+    "ended_reason",
 )  # fmt: skip
 TRUSTED_DEVICE = ("id", "device_name", "created_at", "last_used_at", "expires_at")
 EMAIL_CHANGE = ("old_email", "new_email", "created_at", "confirmed_at", "undone_at")
@@ -63,7 +66,7 @@ def register(folder: str, exporter: Exporter, *, staff_permission: str = "") -> 
 
 def export(*, user: User, action_token: OneTimeToken) -> IO[bytes]:
     """Returns the zip for a user with an action token, and consumes the token."""
-    step_up.consume(action_token)
+    action_tokens.consume(action_token)
     return archive(user_id=user.id)
 
 

@@ -1,6 +1,6 @@
 """The first password: reset by a mailed code, changed with the old one, or chosen once by a token.
 
-Every session of the old password ends, but for the one that changed it."""
+Every session of the old password ends, except the one that changed it."""
 
 from django.contrib.auth.hashers import make_password
 from django.utils import timezone
@@ -10,12 +10,13 @@ from rest_framework.exceptions import ValidationError
 from accounts import emails
 from accounts.exceptions import InvalidCredentials, InvalidOtp
 from accounts.models import Code, OneTimeToken, Session, TrustedDevice, User
-from accounts.services import codes, login_lockout, sessions, step_up, two_step
+from accounts.services import registration
 from accounts.services.registration import refuse_weak_password
+from accounts.sign_in import action_tokens, codes, lockout, second_step, sessions
 from accounts.signals import account_verified
-from core.exceptions import NotFound
+from core.api.exceptions import NotFound
+from core.database.transactions import unit_of_work
 from core.request_context import prefer_language
-from core.transactions import unit_of_work
 
 
 def forgot(*, email: str, network: str) -> None:
@@ -38,7 +39,7 @@ def reset(*, email: str, code: str, new_password: str, network: str) -> None:
         if user is None:
             raise InvalidOtp
         codes.consume(checked)
-        _replace_by_mail(user, password_hash)
+        _replace_by_mail(user, password_hash, network=network)
 
 
 def change(
@@ -49,18 +50,18 @@ def change(
     Returns the session's next token. InvalidCredentials for a wrong old password; ValidationError on
     `new_password` for a weak one, the old one, or the second one.
     """
-    step_up.count_try(action_token)
+    action_tokens.count_try(action_token)
     if not user.check_password(current_password):
         raise InvalidCredentials(_("The current password is wrong."))
     refuse_weak_password(new_password, user, field="new_password")
     if new_password == current_password:
         raise ValidationError({"new_password": [_("This is already your password.")]})
-    if two_step.matches(user, new_password):
+    if second_step.matches(user, new_password):
         raise ValidationError({"new_password": [_("Choose a password that differs from your second one.")]})
     password_hash = make_password(new_password)
     with unit_of_work():
         locked = User.objects.lock_active(user.id)
-        step_up.consume(action_token)
+        action_tokens.consume(action_token)
         if locked.password != user.password:
             # Changed or reset since it was compared: the proof is no longer valid.
             raise InvalidCredentials
@@ -77,7 +78,7 @@ def user_of_token(*, token: str) -> User:
     return pending.user
 
 
-def choose(*, token: str, new_password: str) -> User:
+def choose(*, token: str, new_password: str, network: str = codes.NO_NETWORK) -> User:
     """Sets the password by a token of `email_change.undo`, once and without a code; otherwise as `reset`.
 
     NotFound for a token that is unknown, used or too old, ValidationError (`new_password`).
@@ -90,12 +91,12 @@ def choose(*, token: str, new_password: str) -> User:
         user = User.objects.lock(pending.user_id)
         if not pending.consume():
             raise NotFound
-        _replace_by_mail(user, password_hash)
+        _replace_by_mail(user, password_hash, network=network)
     return user
 
 
 def replace(user: User, password_hash: str, *, reason: str, but: Session | None = None) -> int:
-    """Sets the password of an account whose row the caller holds locked, and ends what the old one has opened, except the
+    """Sets the password of an account that the caller has locked, and ends all access that the old one gave, except the
     session `but`. Returns how many sessions ended."""
     user.password = password_hash
     user.password_changed_at = timezone.now()
@@ -104,10 +105,10 @@ def replace(user: User, password_hash: str, *, reason: str, but: Session | None 
 
 
 def end_access(*, user_id: int, reason: str, but: Session | None = None) -> int:
-    """Ends what credentials have opened or may still open: unfinished steps, codes, trusted devices, and sessions, except
-    `but`. Returns how many sessions. Part of the caller's unit of work, which holds the row of the account locked.
+    """Ends unfinished steps, codes, trusted devices, and all sessions except `but`. Returns how many sessions ended. Part
+    of the caller's unit of work, which has locked the account.
 
-    In the order in which a confirmed action uses them, so that the two cannot deadlock.
+    The order is that of a confirmed action, so that the two cannot deadlock.
     """
     OneTimeToken.objects.filter(user_id=user_id).end()
     codes.end_all(user_id=user_id)
@@ -121,14 +122,15 @@ def hashed(new_password: str, user: User) -> str:
     return make_password(new_password)
 
 
-def _replace_by_mail(user: User, password_hash: str) -> None:
+def _replace_by_mail(user: User, password_hash: str, *, network: str) -> None:
     """Replaces the password for a user who has proved the mailbox, which confirms the address and ends a lockout."""
     newly_verified = not user.has_verified_email
     user.password_reset_at = timezone.now()
+    user.password_reset_network = "" if network == codes.NO_NETWORK else network
     user.email_verified_at = user.email_verified_at or user.password_reset_at
-    user.contested_at = None
-    user.save(update_fields=["password_reset_at", "email_verified_at", "contested_at"])
-    login_lockout.clear_all(user)
+    registration.settle_contest(user)
+    user.save(update_fields=["password_reset_at", "password_reset_network", "email_verified_at"])
+    lockout.clear_all(user)
     replace(user, password_hash, reason="password_reset")
     emails.send_to(user, "password_changed")
     if newly_verified:

@@ -12,7 +12,9 @@ from rest_framework.viewsets import ViewSet
 
 from accounts import selectors
 from accounts.authentication import TwoStepAuthentication, bearer_token
+from accounts.client import client_of
 from accounts.conf import conf
+from accounts.hashers import hashes_password
 from accounts.serializers.security import (
     EmailInput,
     LoginInput,
@@ -24,20 +26,21 @@ from accounts.serializers.security import (
     SessionSerializer,
     SessionsReply,
     SignUpInput,
-    TokenReply,
     TrustedDeviceSerializer,
     TrustedDevicesReply,
     TwoStepInput,
     TwoStepReply,
     VerifyInput,
 )
-from accounts.serializers.users import MeReply, NoticeReply, OwnAccountOutput, SignInReply
-from accounts.services import login, password, registration, sessions, two_step
-from accounts.tokens import decode_session_token
-from core.request_context import client_of, prefer_language
-from core.serializers import OkReply, checked
-from core.text import parse_id, supported_language
-from core.throttles import Throttle, by_address, network, network_and_account, throttles
+from accounts.serializers.users import MeReply, NoticeReply, OwnAccountOutput, SignInReply, TokenReply
+from accounts.services import password, registration
+from accounts.sign_in import second_step, sessions, stages, trusted_devices
+from accounts.tokens import SessionToken
+from core.api.serializers import OkReply, checked
+from core.api.throttles import Throttle, by_address, network, network_and_account, throttles
+from core.ids import parse_id
+from core.languages import supported_language
+from core.request_context import bearer_of, prefer_language
 
 DEVICE_COOKIE = "trusted_device"
 
@@ -45,7 +48,7 @@ DEVICE_NAME = OpenApiParameter(
     "X-Device-Name",
     str,
     OpenApiParameter.HEADER,
-    description="How this device is called in the list of sign-ins; told from the user agent when missing.",
+    description="Name of this device in the session list. Without it, the user agent is shown.",
 )
 DEVICE_TOKEN = OpenApiParameter(
     "X-Device-Token",
@@ -56,13 +59,13 @@ DEVICE_TOKEN = OpenApiParameter(
 
 
 def session(request: Request) -> str:
-    """The session behind the request's token, for its rates."""
+    """The session behind the request's token, as the key of a rate."""
     return str(request.auth.sid)
 
 
 def session_of_token(request: Request) -> str:
     """The same for the view without authentication that reads the token itself."""
-    return decode_session_token(bearer_token(request)).sid
+    return SessionToken(bearer_token(request)).sid
 
 
 SIGN_OUT = Throttle("sign_out", by=session)
@@ -79,6 +82,7 @@ class LoginViewSet(ViewSet):
     authentication_classes = []
     permission_classes = [AllowAny]
 
+    @hashes_password
     @throttles(Throttle("signup", by=network))
     @extend_schema(operation_id="auth_signup", request=SignUpInput, responses={201: NoticeReply})
     def signup(self, request: Request) -> Response:
@@ -91,7 +95,11 @@ class LoginViewSet(ViewSet):
     @extend_schema(operation_id="auth_verify", request=VerifyInput, responses=SignInReply, parameters=[DEVICE_NAME])
     def verify(self, request: Request) -> Response:
         data = checked(VerifyInput, request.data)
-        user, token = registration.verify_email(**data, client=client_of(request._request))
+        user, token = registration.verify_email(
+            **data,
+            client=client_of(request._request),
+            bearer=bearer_of(request.META.get("HTTP_AUTHORIZATION", "")),
+        )
         return Response(SignInReply.render(user, token))
 
     @throttles(*by_address("resend_otp"))
@@ -99,7 +107,7 @@ class LoginViewSet(ViewSet):
     def resend(self, request: Request) -> Response:
         data = checked(EmailInput, request.data)
         registration.resend(**data, network=network(request))
-        return Response({"message": _("If this address is waiting to be confirmed, a new code was sent to it.")})
+        return Response({"message": _("If this address needs confirming, we've sent a new code.")})
 
     @throttles(*by_address("forgot_password"))
     @extend_schema(operation_id="auth_forgot_password", request=EmailInput, responses=NoticeReply)
@@ -108,6 +116,7 @@ class LoginViewSet(ViewSet):
         password.forgot(**data, network=network(request))
         return Response({"message": _("If there is an account with this address, a code was sent to it.")})
 
+    @hashes_password
     @throttles(*by_address("verify_reset"))
     @extend_schema(operation_id="auth_verify_reset", request=ResetPasswordInput, responses=NoticeReply)
     def reset(self, request: Request) -> Response:
@@ -115,21 +124,24 @@ class LoginViewSet(ViewSet):
         password.reset(**data, network=network(request))
         return Response({"message": _("Your password was changed. Please sign in with it.")})
 
+    @hashes_password
     @throttles(*by_address("login"))
     @extend_schema(
         operation_id="auth_login", request=LoginInput, responses=LoginResponse, parameters=[DEVICE_NAME, DEVICE_TOKEN]
     )
     def login(self, request: Request) -> Response:
         data = checked(LoginInput, request.data)
-        outcome = login.with_password(**data, client=client_of(request._request), device_token=device_token_of(request))
-        if isinstance(outcome, login.SecondStepNeeded):
+        outcome = stages.with_password(
+            **data, client=client_of(request._request), device_token=device_token_of(request)
+        )
+        if isinstance(outcome, stages.SecondStepNeeded):
             return Response({"two_step_required": True, "two_step_token": outcome.two_step_token, "hint": outcome.hint})
         return Response(SignInReply.render(outcome.user, outcome.token))
 
     @throttles(Throttle("refresh", by=session_of_token))
     @extend_schema(operation_id="auth_refresh", request=None, responses=TokenReply)
     def refresh(self, request: Request) -> Response:
-        return Response({"token": sessions.refresh(bearer_token(request))})
+        return Response(TokenReply.of_token(sessions.refresh(bearer_token(request))))
 
 
 class OwnSessionViewSet(ViewSet):
@@ -148,11 +160,12 @@ class TwoStepViewSet(ViewSet):
     authentication_classes = [TwoStepAuthentication]
     permission_classes = [AllowAny]
 
+    @hashes_password
     @throttles(Throttle("two_step", by=network_and_account))
     @extend_schema(operation_id="auth_two_step", request=TwoStepInput, responses=TwoStepReply)
     def verify(self, request: Request) -> Response:
         data = checked(TwoStepInput, request.data)
-        done = two_step.with_password(pending=request.auth, **data, client=client_of(request._request))
+        done = second_step.with_password(pending=request.auth, **data, client=client_of(request._request))
         if done.device_token is not None and "Origin" not in request.headers:
             return Response(TwoStepReply.render(done.user, done.token, device_token=done.device_token))
         response = Response(SignInReply.render(done.user, done.token))
@@ -163,14 +176,14 @@ class TwoStepViewSet(ViewSet):
     @throttles(Throttle("resend_two_step_network", by=network), Throttle("resend_two_step", by=network_and_account))
     @extend_schema(operation_id="auth_two_step_resend", request=None, responses=NoticeReply)
     def resend(self, request: Request) -> Response:
-        two_step.resend(pending=request.auth, network=network(request))
-        return Response({"message": _("We have sent you an e-mail.")})
+        second_step.resend(pending=request.auth, network=network(request))
+        return Response({"message": _("We've e-mailed you.")})
 
     @throttles(Throttle("two_step_forgot", by=network_and_account))
     @extend_schema(operation_id="auth_two_step_forgot", request=RecoveryCodeInput, responses=RecoverySignInReply)
     def recover(self, request: Request) -> Response:
         data = checked(RecoveryCodeInput, request.data)
-        done = two_step.with_recovery_code(
+        done = second_step.with_recovery_code(
             pending=request.auth, typed=data["recovery_code"], client=client_of(request._request)
         )
         left = done.recovery_codes_left
@@ -219,5 +232,5 @@ class DeviceViewSet(ViewSet):
     @throttles(SIGN_OUT)
     @extend_schema(operation_id="auth_devices_remove", request=None, responses=OkReply)
     def remove(self, request: Request, device_id: str) -> Response:
-        two_step.remove_device(user=request.user, device_id=parse_id(device_id))
+        trusted_devices.remove_device(user=request.user, device_id=parse_id(device_id))
         return Response()

@@ -7,6 +7,7 @@ from rest_framework.viewsets import ViewSet
 
 from accounts import selectors
 from accounts.conf import conf
+from accounts.images import pictures
 from accounts.permissions import IsVerified
 from accounts.serializers.users import (
     AvatarReply,
@@ -21,14 +22,13 @@ from accounts.serializers.users import (
     SetAvatarInput,
     UpdatePrivacyInput,
     UpdateProfileInput,
-    avatar_url,
 )
-from accounts.services import pictures, profile
-from core.pagination import CURSOR, Limit, decode_cursor, page
-from core.parsers import PictureFormParser
-from core.serializers import OkReply, checked
-from core.text import parse_id
-from core.throttles import UPLOADS, Throttle, throttles, user
+from accounts.services import profile
+from core.api.pagination import CURSOR, Limit, decode_cursor, page
+from core.api.parsers import PictureFormParser
+from core.api.serializers import OkReply, checked
+from core.api.throttles import UPLOADS, Throttle, throttles, user
+from core.ids import parse_id
 
 BLOCKS = Limit(conf.BLOCKS_PAGE, conf.BLOCKS_PAGE_MAX)
 
@@ -91,7 +91,7 @@ class AvatarViewSet(ViewSet):
     def set(self, request: Request) -> Response:
         data = checked(SetAvatarInput, request.data)
         user = pictures.set_avatar(user=request.user, upload=data["file"])
-        return Response({"avatar_url": avatar_url(user)})
+        return Response(AvatarReply.render(user))
 
     @extend_schema(operation_id="profile_avatar_remove", request=None, responses=AvatarReply)
     def remove(self, request: Request) -> Response:

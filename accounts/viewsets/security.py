@@ -19,6 +19,7 @@ from rest_framework.viewsets import ViewSet
 
 from accounts.conf import conf
 from accounts.exceptions import EmailTaken
+from accounts.hashers import hashes_password
 from accounts.models import OneTimeToken
 from accounts.permissions import IsVerified, needs_action_token
 from accounts.serializers.security import (
@@ -41,14 +42,15 @@ from accounts.serializers.security import (
     TwoStepStatusReply,
 )
 from accounts.serializers.users import NoticeReply
-from accounts.services import email_change, export, password, retention, second_password, step_up
-from core import ratelimits
+from accounts.services import email_change, erasure, export, password
+from accounts.sign_in import action_tokens, second_password
+from core.api import ratelimits
+from core.api.exceptions import NotFound, RateLimited
+from core.api.renderers import FileNegotiation, archive
+from core.api.serializers import OkReply, checked
+from core.api.throttles import Throttle, network, throttles, user
 from core.conf import project
-from core.exceptions import NotFound, RateLimited
-from core.renderers import FileNegotiation, archive
-from core.request_context import network_of_request
-from core.serializers import OkReply, checked
-from core.throttles import Throttle, network, throttles, user
+from core.network import network_of_request
 
 
 class ActionViewSet(ViewSet):
@@ -58,28 +60,29 @@ class ActionViewSet(ViewSet):
     @extend_schema(operation_id="auth_action_challenge", request=ChallengeInput, responses=ChallengeReply)
     def challenge(self, request: Request) -> Response:
         data = checked(ChallengeInput, request.data)
-        token = step_up.challenge(user=request.user, session=request.auth, **data)
+        token = action_tokens.challenge(user=request.user, session=request.auth, **data)
         return Response({"challenge_token": token, "expires_in": conf.CHALLENGE_MINUTES * 60})
 
     @extend_schema(operation_id="auth_action_verify", request=ActionVerifyInput, responses=ActionReply)
     def verify(self, request: Request) -> Response:
         data = checked(ActionVerifyInput, request.data)
-        token = step_up.verify(user=request.user, session=request.auth, network=network(request), **data)
+        token = action_tokens.verify(user=request.user, session=request.auth, network=network(request), **data)
         return Response({"action_token": token, "expires_in": conf.ACTION_TOKEN_MINUTES * 60})
 
 
 class SecurityViewSet(ViewSet):
     permission_classes = [IsVerified]
 
+    @hashes_password
     @extend_schema(operation_id="auth_change_password", request=ChangePasswordInput, responses=PasswordChangedReply)
-    @needs_action_token(step_up.Action.CHANGE_PASSWORD)
+    @needs_action_token(action_tokens.Action.CHANGE_PASSWORD)
     def change_password(self, request: Request, action_token: OneTimeToken) -> Response:
         data = checked(ChangePasswordInput, request.data)
         token = password.change(user=request.user, session=request.auth, action_token=action_token, **data)
-        return Response({"message": _("Your password was changed."), "token": token})
+        return Response(PasswordChangedReply.of_token(token, message=_("Your password was changed.")))
 
     @extend_schema(operation_id="auth_change_email", request=ChangeEmailInput, responses=NoticeReply)
-    @needs_action_token(step_up.Action.CHANGE_EMAIL)
+    @needs_action_token(action_tokens.Action.CHANGE_EMAIL)
     def change_email(self, request: Request, action_token: OneTimeToken) -> Response:
         data = checked(ChangeEmailInput, request.data)
         email_change.start(user=request.user, session=request.auth, action_token=action_token, **data)
@@ -92,9 +95,9 @@ class SecurityViewSet(ViewSet):
         return Response({"message": _("Your e-mail address was changed."), "email": user.email})
 
     @extend_schema(operation_id="auth_delete_account", request=None, responses=AccountDeletionReply)
-    @needs_action_token(step_up.Action.DELETE_ACCOUNT)
+    @needs_action_token(action_tokens.Action.DELETE_ACCOUNT)
     def delete_account(self, request: Request, action_token: OneTimeToken) -> Response:
-        erase_after = retention.schedule_erasure(user=request.user, action_token=action_token)
+        erase_after = erasure.schedule_erasure(user=request.user, action_token=action_token)
         message = _("Your account will be deleted. Sign in before then to keep it.")
         return Response({"message": message, "erase_after": erase_after})
 
@@ -106,7 +109,7 @@ class ExportViewSet(ViewSet):
     http_method_names = ["get", "options"]
 
     @extend_schema(operation_id="auth_export", responses={(200, "application/zip"): OpenApiTypes.BINARY})
-    @needs_action_token(step_up.Action.EXPORT_DATA)
+    @needs_action_token(action_tokens.Action.EXPORT_DATA)
     def export(self, request: Request, action_token: OneTimeToken) -> FileResponse:
         file = export.export(user=request.user, action_token=action_token)
         name = export.file_name(request.user.username, f"{timezone.now():%Y-%m-%d}")
@@ -121,29 +124,32 @@ class SecondPasswordViewSet(ViewSet):
         user = request.user
         return Response(TwoStepStatusReply.render(user, codes_left=user.recovery_codes.unused().count()))
 
+    @hashes_password
     @extend_schema(operation_id="auth_two_step_enable", request=TwoStepEnableInput, responses=RecoveryCodesReply)
-    @needs_action_token(step_up.Action.TWO_STEP_ENABLE)
+    @needs_action_token(action_tokens.Action.TWO_STEP_ENABLE)
     def enable(self, request: Request, action_token: OneTimeToken) -> Response:
         data = checked(TwoStepEnableInput, request.data)
         codes = second_password.enable(user=request.user, action_token=action_token, **data)
         return Response({"recovery_codes": codes})
 
+    @hashes_password
     @extend_schema(operation_id="auth_two_step_change", request=TwoStepChangeInput, responses=OkReply)
-    @needs_action_token(step_up.Action.TWO_STEP_CHANGE)
+    @needs_action_token(action_tokens.Action.TWO_STEP_CHANGE)
     def change(self, request: Request, action_token: OneTimeToken) -> Response:
         data = checked(TwoStepChangeInput, request.data)
         second_password.change(user=request.user, session=request.auth, action_token=action_token, **data)
         return Response()
 
+    @hashes_password
     @extend_schema(operation_id="auth_two_step_disable", request=TwoStepDisableInput, responses=OkReply)
-    @needs_action_token(step_up.Action.TWO_STEP_DISABLE)
+    @needs_action_token(action_tokens.Action.TWO_STEP_DISABLE)
     def disable(self, request: Request, action_token: OneTimeToken) -> Response:
         data = checked(TwoStepDisableInput, request.data)
         second_password.disable(user=request.user, action_token=action_token, **data)
         return Response()
 
     @extend_schema(operation_id="auth_two_step_recovery_codes", request=None, responses=RecoveryCodesReply)
-    @needs_action_token(step_up.Action.RECOVERY_CODES)
+    @needs_action_token(action_tokens.Action.RECOVERY_CODES)
     def recovery_codes(self, request: Request, action_token: OneTimeToken) -> Response:
         codes = second_password.new_recovery_codes(user=request.user, action_token=action_token)
         return Response({"recovery_codes": codes})
@@ -198,7 +204,7 @@ def _choose_password(request: HttpRequest) -> HttpResponse:
     with translation.override(language):
         try:
             data = checked(ChoosePasswordInput, request.POST)
-            user = password.choose(token=token, new_password=data["new_password"])
+            user = password.choose(token=token, new_password=data["new_password"], network=network_of_request(request))
         except ValidationError as error:
             errors = [text for texts in dict(error.detail).values() for text in texts]
             return _page(request, "again", language, password_token=token, errors=errors, status=400)

@@ -21,5 +21,6 @@ from messaging.selectors.messages import (
     message_page,
     messages_for,
     messages_for_each,
+    stored_messages,
 )
 from messaging.selectors.search import search_page

@@ -1,8 +1,9 @@
-"""Conversations as one participant sees them, one statement for any number; who may read them, write in them, and see who
-is online. Each query includes its check.
+"""Conversations as one participant sees them, in one statement for any number, and the rights to read, to write and to see
+who is online. Each query includes its check.
 """
 
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.contrib.auth import get_user_model
@@ -11,9 +12,9 @@ from django.db.models import Q, QuerySet
 from accounts import sql
 from accounts.exceptions import EmailNotVerified, UserBlocked
 from accounts.sql import PersonRow
-from core.database import as_parameter, is_any, row, rows, rows_unprepared
-from core.exceptions import ApiError
-from core.text import parse_id
+from core.api.exceptions import ApiError
+from core.database.statements import as_parameter, is_any, row, rows, rows_unprepared
+from core.ids import parse_id
 from messaging.exceptions import ConversationNotFound, MessagePermissionDenied
 from messaging.models import MESSAGE, PARTICIPANT, Conversation, Participant
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ConversationRow(NamedTuple):
-    """A conversation as one participant sees it, in the order of the columns; `other_` is the other participant."""
+    """A conversation as one participant sees it, with its last message; `other_` is the other participant."""
 
     id: int
     activity_id: int
@@ -42,7 +43,15 @@ class ConversationRow(NamedTuple):
     call_media: str
     call_outcome: str
     call_duration_s: int | None
-    other_user: PersonRow
+    other_user_id: int
+    other_user_username: str
+    other_user_first_name: str
+    other_user_last_name: str
+    other_user_avatar_token: str
+
+    @property
+    def other_user(self) -> PersonRow:
+        return PersonRow._make(_other_user(self))
 
     @property
     def read_receipt(self) -> int | None:
@@ -56,16 +65,23 @@ class ConversationRow(NamedTuple):
         return None if self.is_blocked else max(self.other_delivered_up_to_id, self.read_receipt or 0)
 
 
-_COLUMNS = (
-    "SELECT p.conversation_id, p.activity_id, p.unread_count, p.last_read_id, o.last_read_id, o.delivered_id,"
+_other_user = attrgetter(*(f"other_user_{name}" for name in PersonRow._fields))
+# Fields from other tables than the last message `m`.
+_JOINED = {
+    "id": "p.conversation_id",
+    "activity_id": "p.activity_id",
+    "unread_count": "p.unread_count",
+    "last_read_id": "p.last_read_id",
+    "other_read_up_to_id": "o.last_read_id",
+    "other_delivered_up_to_id": "o.delivered_id",
     # The viewer's own setting, read once: joined row by row, PostgreSQL may read all users for it.
-    f" (SELECT {sql.read_receipts('me')} FROM {sql.USERS} me WHERE me.id = %s), {sql.read_receipts('u')},"
-    f" {sql.blocked_between('p.user_id', 'o.user_id')},"
-    " m.id, m.kind, m.body, m.sender_id, m.created_at,"
-    " m.call_id, m.call_media, m.call_outcome, m.call_duration_s,"
-    f" {sql.card('u')}"
-    " FROM"
-)
+    "my_receipts": f"(SELECT {sql.read_receipts('me')} FROM {sql.USERS} me WHERE me.id = %s)",
+    "other_receipts": sql.read_receipts("u"),
+    "is_blocked": sql.blocked_between("p.user_id", "o.user_id"),
+    "message_id": "m.id",
+    **{f"other_user_{name}": f"u.{name}" for name in PersonRow._fields},
+}
+_COLUMNS = f"SELECT {', '.join(_JOINED.get(name, f'm.{name}') for name in ConversationRow._fields)} FROM"
 _JOINS = (
     f" JOIN {PARTICIPANT} o ON o.conversation_id = p.conversation_id AND o.user_id <> p.user_id"
     f" JOIN {sql.USERS} u ON u.id = o.user_id"
@@ -94,7 +110,7 @@ def conversation_page(
         f"{_JOINS} {newest}",
         params,
     )
-    page = [_row(columns) for columns in fetched[:limit]]
+    page = [ConversationRow._make(columns) for columns in fetched[:limit]]
     following = (page[-1].activity_id, page[-1].id) if len(fetched) > limit else None
     return page, following
 
@@ -105,7 +121,7 @@ def conversations_for(viewer_id: int, ids: Iterable[int]) -> dict[int, Conversat
         f"{_COLUMNS} {PARTICIPANT} p{_JOINS} WHERE p.user_id = %s AND {is_any('p.conversation_id')}",
         [viewer_id, viewer_id, as_parameter(set(ids))],
     )
-    return {columns[0]: _row(columns) for columns in fetched}
+    return {conversation.id: conversation for conversation in map(ConversationRow._make, fetched)}
 
 
 def unread_counts_for(viewer_id: int, ids: Iterable[int]) -> dict[int, int]:
@@ -121,10 +137,6 @@ def message_unread_count(user_id: int) -> int:
     """Unread messages of a user in all conversations."""
     [(total,)] = rows(MESSAGE_UNREAD_COUNT, [user_id])
     return int(total)
-
-
-def _row(columns: tuple[Any, ...]) -> ConversationRow:
-    return ConversationRow._make((*columns[:-5], PersonRow._make(columns[-5:])))
 
 
 # --- The right to read and to write ------------------------------------------------------------------
@@ -170,7 +182,7 @@ def check_can_contact(actor: "User", conversation: Conversation) -> None:
     """Returns if `actor` may contact the other participant now.
 
     Raises EmailNotVerified, UserBlocked (a block in either direction), or MessagePermissionDenied by the
-    other user's privacy setting. The only place of these rules, for sending, editing, reacting and calling.
+    other user's privacy setting. Sending, editing, reacting and calling all use these rules.
     """
     contact = _contacts({(conversation.id, actor.id)})
     if not contact:
@@ -193,7 +205,7 @@ def raise_if_refused(actor: "User", refusal: type[ApiError] | None) -> None:
 
 
 def contact_refusal(who_can_message: str, has_written: Any, blocked: Any) -> type[ApiError] | None:
-    """Of the values of `contact_columns`: why a verified user may not contact the other one; None: allowed."""
+    """Why a verified user may not contact the other one, by the values of `contact_columns`; None: allowed."""
     if blocked:
         return UserBlocked
     if who_can_message == WhoCanMessage.NOBODY:
@@ -213,7 +225,6 @@ def reachable_peers(pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], i
 
 def _contacts(pairs: set[tuple[int, int]]) -> dict[tuple[int, int], tuple[int, type[ApiError] | None]]:
     """By (conversation, user) the other participant, and why the user may not contact them."""
-    # For a single pair the statement is always the same.
     read = rows if len(pairs) == 1 else rows_unprepared
     pairs_sql = ", ".join(["(%s, %s)"] * len(pairs))
     fetched = read(_CONTACTS.replace("{pairs}", pairs_sql), [number for pair in pairs for number in pair])
@@ -229,14 +240,14 @@ _OTHER = "conversation__participants__"
 
 
 def _presence_is_visible(watched: str, viewer: str) -> Q:
-    """For two participants: the conversation has a message, and the watched user has written or accepts messages
-    from everyone.
+    """Whether the conversation has a message, and the watched user has written or accepts messages from everyone.
 
-    A user who has written accepts replies, unless their privacy setting is NOBODY; having written is enough then.
+    A user who has written accepts replies, unless their privacy setting is NOBODY; then having written is enough.
     """
+    # One of them must still see the message: a user who deletes it at once must not see the presence.
     has_message = Q()
     for prefix in (watched, viewer):
-        has_message |= Q(**{f"{prefix}has_written": True}) | Q(**{f"{prefix}last_message_id__isnull": False})
+        has_message |= Q(**{f"{prefix}last_message_id__isnull": False})
     everyone = Q(**{f"{watched}user__who_can_message": WhoCanMessage.EVERYONE})
     return has_message & (Q(**{f"{watched}has_written": True}) | everyone)
 

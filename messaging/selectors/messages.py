@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from django.db.models import Max
+from django.db.models import F, Max
 
 from accounts import sql
-from core.database import as_parameter, is_any, on_postgresql, rows
-from core.text import MAX_ID, parse_id
+from core.database.statements import as_parameter, is_any, on_postgresql, rows
+from core.ids import MAX_ID, parse_id
 from messaging.models import (
     BETWEEN,
     MESSAGE,
@@ -27,12 +27,16 @@ from messaging.selectors.conversations import watermark_for
 if TYPE_CHECKING:
     from accounts.models import Image
 
-# Reactions as (user, emoji), in order of use.
-Uses = Sequence[tuple[int, str]]
+
+class ReactionRow(NamedTuple):
+    """One emoji under a message, and who has used it, in order of use."""
+
+    emoji: str
+    user_ids: list[int]
 
 
 class MessageRow(NamedTuple):
-    """A message as one participant sees it, in the order of the columns."""
+    """A message as one participant sees it. `select` reads the fields in their order."""
 
     id: int
     conversation_id: int
@@ -58,25 +62,47 @@ class MessageRow(NamedTuple):
     reply_kind: str = ""
     reply_body: str | None = None
     reply_image_token: str | None = None
-    # (user, emoji) in order of use.
-    reactions: Uses = ()
+    # In the order of their first use.
+    reactions: Sequence[ReactionRow] = ()
+
+
+def row_of(message: Message, *, image: "Image | None" = None, replied: Message | None = None) -> MessageRow:
+    """The MessageRow of a message without reactions, made without a query; `replied` is the message that it replies to."""
+    fields = {name: getattr(message, name) for name in _OF_MESSAGE}
+    if image is not None:
+        fields |= {f"image_{name}": getattr(image, name) for name in sql.IMAGE_COLUMNS}
+    if replied is not None:
+        fields |= {f"reply_{name}": getattr(replied, name) for name in _OF_REPLY}
+        fields["reply_image_token"] = replied.image.token if replied.image else None
+    return MessageRow(**fields)
+
+
+_OF_REPLY = ("sender_id", "kind", "body")
+# Fields from other tables: the image, the message replied to, the reactions.
+_JOINED = {
+    **{f"image_{name}": f"i.{name}" for name in sql.IMAGE_COLUMNS},
+    **{f"reply_{name}": f"r.{name}" for name in _OF_REPLY},
+    "reply_image_token": sql.image_token("ri"),
+    # "id user emoji" joined by "|", in any order.
+    "reactions": (
+        "(SELECT {aggregate}(x.id || ' ' || x.user_id || ' ' || x.emoji, '|')"
+        f" FROM {REACTION} x WHERE x.message_id = m.id)"
+    ),
+}
+_OF_MESSAGE = tuple(name for name in MessageRow._fields if name not in _JOINED)
+_COLUMNS = ", ".join(_JOINED.get(name, f"m.{name}") for name in MessageRow._fields)
 
 
 def select(cleared: str = "%s", join: str = "", source: str = MESSAGE, before: str = "") -> str:
     """SELECT … FROM for messages `m` of `source`; `cleared` is the SQL of the viewer's watermark, `before` names columns
     before those of a MessageRow.
 
-    A reply is of the conversation of its message. The join does not say so again: with statistics of a smaller table
-    PostgreSQL would read the whole conversation for each reply.
+    The join on the message replied to does not repeat the conversation: with statistics of a smaller table PostgreSQL
+    would read the whole conversation for each reply.
     """
-    aggregate = "string_agg" if on_postgresql() else "group_concat"
+    columns = _COLUMNS.replace("{aggregate}", "string_agg" if on_postgresql() else "group_concat")
     return (
-        f"SELECT {before}m.id, m.conversation_id, m.sender_id, m.kind, m.body, m.reply_to_id, m.edited_at, m.created_at,"
-        " m.client_id, m.call_id, m.call_media, m.call_outcome, m.call_duration_s,"
-        f" {sql.image('i')}, r.sender_id, r.kind, r.body, {sql.image_token('ri')},"
-        f" (SELECT {aggregate}(x.id || ' ' || x.user_id || ' ' || x.emoji, '|')"
-        f"  FROM {REACTION} x WHERE x.message_id = m.id)"
-        f" FROM {source} m{join}"
+        f"SELECT {before}{columns} FROM {source} m{join}"
         f" LEFT JOIN {sql.IMAGES} i ON i.id = m.image_id"
         f" LEFT JOIN {MESSAGE} r ON r.id = m.reply_to_id AND {visible('r', cleared)}"
         f" LEFT JOIN {sql.IMAGES} ri ON ri.id = r.image_id"
@@ -86,18 +112,32 @@ def select(cleared: str = "%s", join: str = "", source: str = MESSAGE, before: s
 _CLEARED = f"(SELECT cleared_up_to_id FROM {PARTICIPANT} WHERE conversation_id = %s AND user_id = %s)"
 
 
-def row_of(columns: Sequence[Any]) -> MessageRow:
-    """Of the columns of `select`, of which the last are the reactions: "id user emoji" joined by "|", in any order."""
-    *values, reactions = columns
-    return MessageRow._make((*values, _uses(reactions) if reactions else ()))
+def row_from(columns: Iterable[Any]) -> MessageRow:
+    """The MessageRow of the columns of `select`."""
+    values = list(columns)
+    values[_REACTIONS] = _reactions(values[_REACTIONS])
+    return MessageRow._make(values)
 
 
-def _uses(aggregate: str) -> Uses:
+_REACTIONS = MessageRow._fields.index("reactions")
+
+
+def _reactions(aggregate: Any) -> Sequence[ReactionRow]:
+    if not aggregate:
+        return ()
     uses = []
     for part in aggregate.split("|"):
         reaction_id, user_id, emoji = part.split(" ", 2)
         uses.append((int(reaction_id), int(user_id), emoji))
-    return [(user_id, emoji) for _, user_id, emoji in sorted(uses)]
+    return _by_emoji((user_id, emoji) for _, user_id, emoji in sorted(uses))
+
+
+def _by_emoji(uses: Iterable[tuple[int, str]]) -> list[ReactionRow]:
+    """The rows of (user, emoji), in order of use."""
+    users: dict[str, list[int]] = {}
+    for user_id, emoji in uses:
+        users.setdefault(emoji, []).append(user_id)
+    return [ReactionRow(emoji, user_ids) for emoji, user_ids in users.items()]
 
 
 def message_page(
@@ -124,12 +164,12 @@ def message_page(
     page = fetched[:limit]
     if after is not None:
         page.reverse()
-    return [row_of(columns) for columns in page], len(fetched) > limit
+    return [row_from(columns) for columns in page], len(fetched) > limit
 
 
 class SeenMessage(NamedTuple):
     message: MessageRow
-    # Of the conversation, for the same participant.
+    # Takes the conversation, for the same participant.
     unread_count: int
 
 
@@ -144,10 +184,11 @@ def messages_for_each(viewer_ids: Iterable[int], ids: Iterable[int]) -> dict[tup
         f" WHERE {is_any('m.id')} AND {visible('m', 'p.cleared_up_to_id')}",
         [as_parameter(set(viewer_ids)), as_parameter(set(ids))],
     )
-    return {
-        (viewer_id, columns[0]): SeenMessage(row_of(columns), unread_count)
-        for viewer_id, unread_count, *columns in fetched
-    }
+    seen: dict[tuple[int, int], SeenMessage] = {}
+    for viewer_id, unread_count, *columns in fetched:
+        message = row_from(columns)
+        seen[viewer_id, message.id] = SeenMessage(message, unread_count)
+    return seen
 
 
 def messages_for(viewer_id: int, ids: Iterable[int]) -> dict[int, MessageRow]:
@@ -155,9 +196,17 @@ def messages_for(viewer_id: int, ids: Iterable[int]) -> dict[int, MessageRow]:
     return {message_id: seen.message for (_, message_id), seen in messages_for_each([viewer_id], ids).items()}
 
 
-def reactions_of(message_id: int) -> Uses:
+def stored_messages(ids: Iterable[int]) -> dict[int, Message]:
+    """The messages of these ids as they are stored, hidden and deleted ones included. One query.
+
+    For the team's own server, not for users.
+    """
+    return Message.objects.in_bulk(set(ids))
+
+
+def reactions_of(message_id: int) -> list[ReactionRow]:
     """The reactions to a message, in order of use. The caller checks permissions."""
-    return list(Reaction.objects.filter(message_id=message_id).order_by("id").values_list("user_id", "emoji"))
+    return _by_emoji(Reaction.objects.filter(message_id=message_id).order_by("id").values_list("user_id", "emoji"))
 
 
 def message_image_is_visible(image: "Image", viewer_id: int | None, signed: bool) -> bool:
@@ -187,7 +236,9 @@ SHOWN_ON_EACH_SIDE = 3
 
 def messages_around(message: Message) -> list[Message]:
     """The message with the messages before and after it, oldest first, for staff."""
-    conversation = Message.objects.filter(conversation_id=message.conversation_id).select_related("sender")
-    before = conversation.filter(id__lt=message.id).order_by("-id")[:SHOWN_ON_EACH_SIDE]
-    after = conversation.filter(id__gt=message.id).order_by("id")[:SHOWN_ON_EACH_SIDE]
+    # By the negative id, as BETWEEN: by the id, PostgreSQL might read the messages of all other conversations.
+    conversation = Message.objects.filter(conversation_id=message.conversation_id).alias(backwards=F("id") * -1)
+    rows = conversation.select_related("sender", "image")
+    before = rows.filter(backwards__gt=-message.id).order_by("backwards")[:SHOWN_ON_EACH_SIDE]
+    after = rows.filter(backwards__lt=-message.id).order_by("-backwards")[:SHOWN_ON_EACH_SIDE]
     return [*reversed(before), message, *after]

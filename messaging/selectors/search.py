@@ -1,23 +1,24 @@
 """Search inside a conversation: newest first, substring of the folded text, bounded work.
 
-The newest rows are read in key order first, which finds common words on any database. Rare words are
-then looked up in PostgreSQL's trigram index; SQLite, and a query too short for that index, continue
-reading rows. One request reads a bounded number of rows; the reply says where it stopped.
+The newest messages are read in key order first, which finds common words on any database. Rare words are
+then looked up in PostgreSQL's trigram index. SQLite, and a query too short for that index, continue
+reading messages. One request reads a bounded number of messages; the reply says where it stopped.
 """
 
 import re
 
-from core.database import as_parameter, is_any, on_postgresql, rows, rows_unprepared
-from core.text import MAX_ID
+from core.database.statements import as_parameter, is_any, on_postgresql, rows, rows_unprepared
+from core.ids import MAX_ID
 from messaging.conf import conf
 from messaging.models import BETWEEN, MESSAGE, NEWEST_FIRST, NOT_DELETED, between
 from messaging.selectors.conversations import watermark_for
-from messaging.selectors.messages import MessageRow, row_of, select
+from messaging.selectors.messages import MessageRow, row_from, select
 
 # A trigram index is usable from three letters in a row.
 _INDEXABLE = re.compile(r"[^\W_]{3}")
 
 
+# One request reads a bounded number of messages: docs/decisions/messaging.md#0035
 def search_page(
     *, user_id: int, conversation_id: object, folded: str, limit: int, before: int | None = None
 ) -> tuple[list[MessageRow], int | None]:
@@ -33,7 +34,7 @@ def search_page(
         f"{select()} WHERE {is_any('m.id')} AND {NOT_DELETED} ORDER BY m.id DESC",
         [cleared, as_parameter(ids)],
     )
-    return [row_of(columns) for columns in fetched], next_before
+    return [row_from(columns) for columns in fetched], next_before
 
 
 def _ids(
@@ -57,7 +58,7 @@ def _ids(
 
 
 def _scan(conversation_id: int, folded: str, cleared: int, before: int | None) -> tuple[list[int], int | None]:
-    """Hits among the newest rows below `before`, and the lowest id read when more rows may follow."""
+    """Hits among the newest messages below `before`, and the lowest id read when more may follow."""
     position = "strpos(m.body_folded, %s)" if on_postgresql() else "instr(m.body_folded, %s)"
     newest = rows_unprepared(
         f"SELECT m.id, {NOT_DELETED} AND {position} > 0 FROM {MESSAGE} m WHERE {BETWEEN} {NEWEST_FIRST} LIMIT %s",

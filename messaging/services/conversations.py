@@ -9,22 +9,22 @@ from rest_framework.exceptions import ValidationError
 
 from accounts import selectors as people
 from accounts.exceptions import EmailNotVerified, UserBlocked
-from core import ratelimits
-from core.transactions import unit_of_work
+from core.api import ratelimits
+from core.database.transactions import unit_of_work
 from messaging import signals
 from messaging.exceptions import MessageNotFound
 from messaging.models import Conversation, Message, Participant
 from messaging.selectors.conversations import ConversationRow, conversations_for, message_unread_count
-from messaging.services import storage
-from messaging.services.storage import show_to
+from messaging.services import locking
 
 if TYPE_CHECKING:
     from accounts.models import User
 
 
-def start(*, starter: "User", user_id: int) -> tuple[ConversationRow, bool]:
+def start(*, starter: "User", user_id: int, is_counted: bool = True) -> tuple[ConversationRow, bool]:
     """The conversation with that user as the starter sees it, and whether it is new.
 
+    A new one counts against the rate of the starter, unless the caller has a rate of its own (`is_counted`).
     An existing one is returned in spite of a block or a privacy setting, so that its history stays readable.
     EmailNotVerified, UserNotFound, UserBlocked, RateLimited, ValidationError (oneself).
     """
@@ -39,26 +39,29 @@ def start(*, starter: "User", user_id: int) -> tuple[ConversationRow, bool]:
         other = people.contactable_user(user_id)
         if people.blocked_either_way(starter.id, other.id):
             raise UserBlocked
-        ratelimits.check("start_conversation", starter.id)
+        if is_counted:
+            ratelimits.check("start_conversation", starter.id)
         with unit_of_work():
-            # Of several requests at once, one creates the row.
+            # Several requests at once create only one conversation.
             conversation, created = Conversation.objects.get_or_create(user_low_id=low, user_high_id=high)
             if created:
                 _add_participants(conversation, starter.id)
                 signals.conversation_started.send(Conversation, conversation=conversation, starter_id=starter.id)
     if not created:
-        show_to(user_id=starter.id, conversation=conversation)
+        reveal_conversation(user_id=starter.id, conversation=conversation)
     return conversations_for(starter.id, [conversation.id])[conversation.id], created
 
 
-def mark_read(*, reader_id: int, conversation_id: object, message_id: int | None = None) -> dict[str, int]:
+def mark_read(
+    *, reader_id: int, conversation_id: object, message_id: int | None = None, session_id: int | None = None
+) -> dict[str, int]:
     """Moves the reader's watermark to a message, by default to the newest; never back.
 
     Returns `last_read_id`, `unread_count` of the conversation and `message_unread_count` of all.
     ConversationNotFound, MessageNotFound (not visible, or of another conversation).
     """
     with unit_of_work():
-        locked = storage.lock(conversation_id, reader_id)
+        locked = locking.lock(conversation_id, reader_id)
         participant = locked.participants()[0]
         if message_id is None:
             target = participant.last_message_id or 0
@@ -66,7 +69,7 @@ def mark_read(*, reader_id: int, conversation_id: object, message_id: int | None
             target = locked.visible_message(message_id).id
         if target > participant.last_read_id:
             participant.last_read_id = target
-            participant.unread_count = storage.count_unread(participant)
+            participant.unread_count = locking.count_unread(participant)
             participant.save(update_fields=["last_read_id", "unread_count"])
             signals.conversation_read.send(
                 Conversation,
@@ -74,6 +77,7 @@ def mark_read(*, reader_id: int, conversation_id: object, message_id: int | None
                 reader_id=reader_id,
                 last_read_id=participant.last_read_id,
                 unread_count=participant.unread_count,
+                session_id=session_id,
             )
         total = message_unread_count(reader_id)
     return {
@@ -83,39 +87,42 @@ def mark_read(*, reader_id: int, conversation_id: object, message_id: int | None
     }
 
 
-def clear(*, user_id: int, conversation_id: object, message_id: int | None = None) -> int:
+def clear(
+    *, user_id: int, conversation_id: object, message_id: int | None = None, session_id: int | None = None
+) -> int:
     """Hides all messages up to this one, by default up to the newest, for the caller only.
 
     Returns the watermark; it never moves back. ConversationNotFound, MessageNotFound.
     """
     with unit_of_work():
-        locked = storage.lock(conversation_id, user_id)
+        locked = locking.lock(conversation_id, user_id)
         participant = locked.participants()[0]
         target = _clear_target(locked, participant, message_id)
         if target > participant.cleared_up_to_id:
             participant.cleared_up_to_id = target
-            storage.recount(participant)
+            locking.recount(participant)
             participant.save(update_fields=["cleared_up_to_id", "unread_count", "last_message_id"])
             signals.conversation_cleared.send(
                 Conversation,
                 conversation=locked.conversation,
                 user_id=user_id,
                 cleared_up_to_id=target,
+                session_id=session_id,
             )
     return participant.cleared_up_to_id
 
 
 def mark_delivered(*, user_id: int, delivered: Mapping[int, int]) -> dict[int, int]:
-    """Records what a device has received: `{conversation id: newest message id}`. Returns the moved watermarks.
+    """Records the messages that a device has received: `{conversation id: newest message id}`. Returns the moved watermarks.
 
     Conversations of other users are ignored; ids above the newest message count as the newest.
     """
     moved: dict[int, int] = {}
     with unit_of_work():
-        # In ascending order, as all code that locks more than one: this prevents deadlocks. The conversation itself is not
+        # Ascending, like all code that locks more than one, to prevent deadlocks. The conversation itself is not
         # locked: only this function writes the watermark, and it compares and sets it.
         for conversation in Conversation.objects.of(user_id).filter(id__in=delivered).order_by("id"):
-            target = min(delivered[conversation.id], storage.newest_visible_id(conversation.id, 0) or 0)
+            target = min(delivered[conversation.id], locking.newest_visible_id(conversation.id, 0) or 0)
             participant = Participant.objects.filter(conversation=conversation, user_id=user_id)
             if participant.filter(delivered_id__lt=target).update(delivered_id=target):
                 moved[conversation.id] = target
@@ -136,7 +143,7 @@ def _add_participants(conversation: Conversation, starter_id: int) -> None:
     )
 
 
-def _clear_target(locked: storage.LockedConversation, participant: Participant, message_id: int | None) -> int:
+def _clear_target(locked: locking.LockedConversation, participant: Participant, message_id: int | None) -> int:
     if message_id is None:
         return participant.last_message_id or 0
     if message_id <= participant.cleared_up_to_id:
@@ -145,3 +152,11 @@ def _clear_target(locked: storage.LockedConversation, participant: Participant, 
             return message_id
         raise MessageNotFound
     return locked.visible_message(message_id).id
+
+
+def reveal_conversation(*, user_id: int, conversation: Conversation) -> None:
+    """Shows a participant the conversation that the other one has opened; no effect if it is visible already."""
+    participant = Participant.objects.filter(conversation_id=conversation.id, user_id=user_id, is_shown=False)
+    with unit_of_work(savepoint=False):
+        if participant.update(is_shown=True):
+            signals.conversation_shown.send(Conversation, conversation=conversation, user_id=user_id)

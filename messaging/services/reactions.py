@@ -5,19 +5,19 @@ from typing import TYPE_CHECKING
 from django.utils.translation import ngettext
 from rest_framework.exceptions import ValidationError
 
-from core.transactions import unit_of_work
+from core.database.transactions import unit_of_work
 from messaging import signals
 from messaging.conf import conf
 from messaging.models import Message, Reaction
-from messaging.selectors.messages import Uses, reactions_of
-from messaging.services import storage
+from messaging.selectors.messages import ReactionRow, reactions_of
+from messaging.services import locking
 from messaging.text import clean_emoji
 
 if TYPE_CHECKING:
     from accounts.models import User
 
 
-def add(*, user: "User", message_id: object, emoji: str) -> Uses:
+def add(*, user: "User", message_id: object, emoji: str) -> list[ReactionRow]:
     """Adds a reaction and returns all reactions of the message; the same one again changes nothing.
 
     MessageNotFound, EmailNotVerified, UserBlocked, MessagePermissionDenied,
@@ -25,7 +25,7 @@ def add(*, user: "User", message_id: object, emoji: str) -> Uses:
     """
     value = clean_emoji(emoji)
     with unit_of_work():
-        locked, message = storage.lock_message(message_id, user.id)
+        locked, message = locking.lock_message(message_id, user.id)
         locked.check_can_contact(user)
         own = set(Reaction.objects.filter(message=message, user_id=user.id).values_list("emoji", flat=True))
         if value not in own:
@@ -42,17 +42,17 @@ def add(*, user: "User", message_id: object, emoji: str) -> Uses:
         return reactions_of(message.id)
 
 
-def remove(*, user: "User", message_id: object, emoji: str) -> Uses:
+def remove(*, user: "User", message_id: object, emoji: str) -> list[ReactionRow]:
     """Removes the user's reaction and returns all reactions of the message. Allowed after a block, as
     deleting is. MessageNotFound, ValidationError (not exactly one emoji)."""
     value = clean_emoji(emoji)
     with unit_of_work():
-        locked, message = storage.lock_message(message_id, user.id)
+        locked, message = locking.lock_message(message_id, user.id)
         deleted, _details = Reaction.objects.filter(message=message, user_id=user.id, emoji=value).delete()
         if deleted:
             _announce(message, locked, user)
         return reactions_of(message.id)
 
 
-def _announce(message: Message, locked: storage.LockedConversation, user: "User") -> None:
+def _announce(message: Message, locked: locking.LockedConversation, user: "User") -> None:
     signals.reactions_changed.send(Message, message_id=message.id, conversation=locked.conversation, actor_id=user.id)

@@ -1,7 +1,7 @@
 """Push providers and the outcomes of one attempt, on which the worker acts.
 
-A provider is a class with `send`, and its row in `conf.PUSH_PROVIDERS`; it knows neither the queue nor the database. Here
-are those without a push service: files for `/dev/push/`, or lines on standard output.
+A provider is a class with `send` and an entry in `conf.PUSH_PROVIDERS`. It uses neither the queue nor the database.
+This module has the providers that need no push service: files for `/dev/push/`, or lines on standard output.
 """
 
 import json
@@ -15,6 +15,8 @@ from typing import Any
 
 from django.utils.module_loading import import_string
 
+from notifications.channels.fcm_messages import fcm_messages
+from notifications.channels.messages import PushMessage
 from notifications.conf import PUSH_PROVIDERS, conf
 
 
@@ -26,7 +28,7 @@ class Sent:
 @dataclass(frozen=True, slots=True)
 class Failed:
     error: str
-    # The wait in seconds that the service requested, of those that may succeed later.
+    # The wait in seconds that the service requested, if the attempt may succeed later.
     after: float | None = None
 
 
@@ -35,7 +37,7 @@ class Retry(Failed):
 
 
 class RateLimited(Retry):
-    """The service takes no more for this device at the moment."""
+    """The service accepts no more pushes for this device at the moment."""
 
 
 class Unavailable(Failed):
@@ -54,12 +56,16 @@ class WrongSender(Failed):
     """The token belongs to another Firebase project: either the token or the credentials are wrong."""
 
 
-Outcome = Sent | Retry | Unavailable | Dead | DeviceGone | WrongSender
+class TargetGone(Failed):
+    """The target of a webhook does not want events any more."""
+
+
+Outcome = TargetGone | Sent | Retry | Unavailable | Dead | DeviceGone | WrongSender
 
 
 class PushChannel:
-    def send(self, message: dict[str, Any], *, dry_run: bool = False) -> Outcome:
-        """Hand over one message in the form of FCM's v1 API; with `dry_run` it is only validated. Thread-safe."""
+    def send(self, message: PushMessage, *, dry_run: bool = False) -> Outcome:
+        """Hand over one push; with `dry_run` it is only validated. Thread-safe."""
         raise NotImplementedError
 
 
@@ -70,26 +76,33 @@ def push_channel() -> PushChannel | None:
 
 
 class OutboxChannel(PushChannel):
-    """Writes each message, exactly as a push service would get it, to a file of its own."""
+    """Writes each message, exactly as FCM would get it, to a file of its own."""
 
-    def send(self, message: dict[str, Any], *, dry_run: bool = False) -> Outcome:
-        name = f"{time.time_ns()}-{uuid.uuid4().hex[:8]}.json"
-        if not dry_run:
-            folder = Path(conf.PUSH_OUTBOX)
-            folder.mkdir(parents=True, exist_ok=True)
-            # Readers skip names that begin with a dot, so they never read a partial file.
-            hidden = folder / f".{name}"
-            with open(os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-                json.dump({"message": message}, file, ensure_ascii=False)
-            hidden.rename(folder / name)
+    def send(self, message: PushMessage, *, dry_run: bool = False) -> Outcome:
+        name = ""
+        for each in fcm_messages(message):
+            name = f"{time.time_ns()}-{uuid.uuid4().hex[:8]}.json"
+            if not dry_run:
+                self._write(name, each)
         return Sent(f"outbox/{name}")
+
+    @staticmethod
+    def _write(name: str, message: dict[str, Any]) -> None:
+        folder = Path(conf.PUSH_OUTBOX)
+        folder.mkdir(parents=True, exist_ok=True)
+        # Readers skip names that begin with a dot, so they never read a partial file.
+        hidden = folder / f".{name}"
+        with open(os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            json.dump({"message": message}, file, ensure_ascii=False)
+        hidden.rename(folder / name)
 
 
 class ConsoleChannel(PushChannel):
     """Writes each message as a line of JSON; the token is shortened, because terminals are shared."""
 
-    def send(self, message: dict[str, Any], *, dry_run: bool = False) -> Outcome:
-        shown = message | {"token": f"…{message['token'][-6:]}"}
-        sys.stdout.write(json.dumps({"message": shown}, ensure_ascii=False) + "\n")
+    def send(self, message: PushMessage, *, dry_run: bool = False) -> Outcome:
+        for each in fcm_messages(message):
+            shown = each | {"token": f"…{message.token[-6:]}"}
+            sys.stdout.write(json.dumps({"message": shown}, ensure_ascii=False) + "\n")
         sys.stdout.flush()
         return Sent("console")

@@ -1,6 +1,6 @@
 """Firebase Cloud Messaging through firebase-admin. Only this module imports it, and only a process that sends loads this one.
 
-Its own retries are switched off: they would sleep in the worker's threads for minutes. This module
+The library's own retries are switched off, because they would sleep in the worker's threads for minutes. This module
 classifies answers; the worker acts on them.
 """
 
@@ -33,6 +33,8 @@ from notifications.channels import (
     Unavailable,
     WrongSender,
 )
+from notifications.channels.fcm_messages import fcm_messages
+from notifications.channels.messages import PushMessage
 from notifications.conf import conf, loopback_endpoint
 
 # After a refused sign-in the other threads do not try again for a short time.
@@ -75,7 +77,8 @@ class FcmChannel(PushChannel):
             ) from error
         options = {"httpTimeout": conf.PUSH_TIMEOUT_SECONDS, "projectId": self._credential.project_id}
         self._app = firebase_admin.initialize_app(self._credential, options, name=f"delivery-{time.monotonic_ns()}")
-        # The library has no option for retries or connections: this is the one place where its private names are used.
+        # The library has no option for retries or connections, so its private names are used, here only
+        # (docs/decisions/delivery.md#0068).
         session = messaging._get_messaging_service(self._app)._client.session
         session.adapters.clear()
         session.mount("https://", _Connections(endpoint))
@@ -83,15 +86,24 @@ class FcmChannel(PushChannel):
         self._refused_at = -_REFUSED_SECONDS
         self._refusal = ""
 
-    def send(self, message: dict[str, Any], *, dry_run: bool = False) -> Outcome:
-        """Hand one message (in the form of the v1 API) to FCM."""
+    def send(self, message: PushMessage, *, dry_run: bool = False) -> Outcome:
+        """Hand one push to FCM. Some pushes take two requests. The first failure is the outcome, and a retry sends both
+        again, so that one of them may arrive twice."""
+        refusal = self._sign_in()
+        if refusal:
+            return Unavailable(refusal)
+        outcome: Outcome = Sent()
+        for each in fcm_messages(message):
+            outcome = self._send(each, dry_run=dry_run)
+            if not isinstance(outcome, Sent):
+                break
+        return outcome
+
+    def _send(self, message: dict[str, Any], *, dry_run: bool) -> Outcome:
         try:
             prepared = _message(message)
         except (TypeError, ValueError) as error:
             return Dead(f"not a message: {error}")
-        refusal = self._sign_in()
-        if refusal:
-            return Unavailable(refusal)
         try:
             return Sent(messaging.send(prepared, dry_run=dry_run, app=self._app))
         except FirebaseError as error:
@@ -123,7 +135,7 @@ class FcmChannel(PushChannel):
 
 
 def _message(message: dict[str, Any]) -> Any:
-    """The library's own classes, from the form of the v1 API."""
+    """Converts a message of the v1 API to the library's own classes."""
     android, apns = message["android"], message["apns"]
     aps, on_screen = apns["payload"]["aps"], android.get("notification")
     built = messaging.Message(
@@ -140,6 +152,7 @@ def _message(message: dict[str, Any]) -> Any:
             payload=messaging.APNSPayload(
                 messaging.Aps(
                     badge=aps.get("badge"),
+                    sound=aps.get("sound"),
                     thread_id=aps.get("thread-id"),
                     content_available=bool(aps.get("content-available")),
                 )
@@ -147,13 +160,13 @@ def _message(message: dict[str, Any]) -> Any:
         ),
         fcm_options=messaging.FCMOptions(message["fcm_options"]["analytics_label"]),
     )
-    # Not through the constructor: that would say with every push that installation ids are to come.
+    # The constructor would warn with every push that `token` is deprecated.
     built.token = message["token"]
     return built
 
 
 def _classify(error: FirebaseError) -> Outcome:
-    """Classifies an error of firebase-admin: about the row, its device or the whole channel."""
+    """Classifies an error of firebase-admin: it concerns the delivery, its device or the whole channel."""
     response = error.http_response
     status = response.status_code if response is not None else 0
     name = f"{error.code} ({status})" if status else str(error.code)

@@ -8,14 +8,14 @@ from django.db import IntegrityError
 from django.db.models import Q
 from django.utils import timezone
 
-from accounts.services import sessions
-from core.exceptions import ServiceUnavailable
-from core.transactions import lock_in_order, unit_of_work
+from accounts.sign_in import sessions
+from core.api.exceptions import ServiceUnavailable
+from core.database.transactions import lock_in_order, unit_of_work
 from notifications.conf import conf
 from notifications.models import Device
 from notifications.services import delivery
 
-# How often a registration begins again when another one has taken its token.
+# How often a registration is retried when another one has taken its token.
 TRIES = 4
 
 
@@ -31,10 +31,9 @@ def register(
 ) -> Device:
     """Registers the token for this user and session.
 
-    A token of another user moves, and pushes queued for that user at it are dropped; a new token of a
-    known `device_id` replaces the old one; a disabled token works again; above 20 devices
-    (DEVICES_PER_USER) the one not seen for the longest time is deleted. TokenRevoked when the session or the account
-    has ended, AccountBlocked.
+    A token of another user moves to this one, and that user's pushes queued for it are dropped. A new token of a known
+    `device_id` replaces the old one. A disabled token works again. Above 20 devices (DEVICES_PER_USER), the device not
+    seen for the longest time is deleted. TokenRevoked when the session or the account has ended, AccountBlocked.
     """
     digest = token_digest(token)
     values = {
@@ -61,9 +60,9 @@ def register(
 
 
 def _store(device: Device) -> Device:
-    """Stores the device in the row of its token, else in that of the same phone, else in a new one."""
+    """Updates the device with this token, else the one of the same phone; else creates one."""
     user_id = device.user_id
-    # One registration per user at a time, or two could pass the limit together.
+    # One registration per user at a time, or two could exceed the limit together.
     get_user_model().objects.lock_active(user_id)
     sessions.lock_live(session_id=device.session_id)
     row = _own_or_moved(user_id, device.token_digest, device.device_id)
@@ -89,17 +88,17 @@ def remove_of_sessions(*, session_ids: Iterable[int]) -> None:
 
 
 def remove_all(*, user_id: int) -> None:
-    _delete(Q(user_id=user_id), "account blocked")
+    _delete(Q(user_id=user_id), "account erased")
 
 
 def token_digest(token: str) -> str:
-    """SHA-256 in hex, which is stored with an index."""
+    """The indexed SHA-256 of a token, in hex."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def _own_or_moved(user_id: int, digest: str, device_id: str | None) -> Device | None:
-    """The row of this token, else the one of the same phone. All rows of the user are locked in one order, as those
-    beyond the limit are deleted next."""
+    """The device with this token, else the one of the same phone. All devices of the user are locked in one order,
+    because those beyond the limit are deleted next."""
     rows = list(Device.objects.select_for_update().filter(Q(token_digest=digest) | Q(user_id=user_id)).order_by("id"))
     by_token = next((row for row in rows if row.token_digest == digest), None)
     of_phone = next((row for row in rows if device_id and row.user_id == user_id and row.device_id == device_id), None)

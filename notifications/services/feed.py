@@ -1,62 +1,67 @@
-"""The feed: its owner reads or deletes rows and chooses by the preferences what becomes one; messages have one row per
-conversation; actors are removed after a retraction or a block, or when an account is erased.
+"""Changes of the feed: reading and deleting notifications, preferences, notifications about messages, and the removal
+of actors after a retraction, a block or the erasure of an account.
 
 Likes, comments, replies and follows are added in `social`.
 """
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from django.contrib.auth import get_user_model
 from django.db import connection
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from accounts import sql
-from core.database import as_parameter, moment, on_postgresql
-from core.database import row as stored_row
-from core.transactions import lock_in_order, unit_of_work
+from core.database.statements import as_parameter, is_any, moment, on_postgresql
+from core.database.statements import row as stored_row
+from core.database.statements import rows as stored_rows
+from core.database.transactions import lock_in_order, unit_of_work
 from messaging.selectors import conversations_for
 from notifications.exceptions import NotificationNotFound
-from notifications.models import Delivery, Member, Notification, Preferences
+from notifications.models import Delivery, Notification, Occurrence, Preferences
 from notifications.services import delivery, devices
 from notifications.signals import notification_changed, notifications_read_all
 
 
-def mark_read(*, user_id: int, notification_id: int) -> None:
-    """Marks one row as read; a second call changes nothing. NotificationNotFound for a row of another user."""
+def mark_read(*, user_id: int, notification_id: int, session_id: int | None = None) -> None:
+    """Marks one notification as read, in this session. A second call changes nothing. NotificationNotFound for another
+    user's."""
     with unit_of_work():
-        row = _own_row(user_id, notification_id)
+        row, _ = _own_row(user_id, notification_id)
         if row.is_read:
             return
-        _close(Notification.objects.filter(id=row.id))
+        _close([row.id], user_id, session_id)
         delivery.cancel(reason="read", notification_ids=[row.id])
         notification_changed.send(Notification, recipient_id=user_id, notification_id=row.id, silent=True)
 
 
-def mark_all_read(*, user_id: int, until: datetime) -> int:
-    """Marks everything up to `until` as read; returns how many rows changed.
+def mark_all_read(*, user_id: int, until: datetime, session_id: int | None = None) -> int:
+    """Marks everything up to `until` as read, in this session; returns how many notifications changed.
 
-    Waiting pushes are not cancelled here: the worker drops those of read rows.
+    Waiting pushes are not cancelled here: the worker drops those of read notifications.
     """
     unread = Notification.objects.unread().filter(recipient_id=user_id, created_at__lte=until)
     with unit_of_work():
         ids = lock_in_order(unread, no_key=False)
-        updated = _close(Notification.objects.filter(id__any=ids))
+        updated = _close(ids, user_id, session_id)
         if updated:
             notifications_read_all.send(Notification, recipient_id=user_id)
     return updated
 
 
-def delete(*, user_id: int, notification_id: int) -> None:
-    """Removes one row of the user. NotificationNotFound for a row of another user."""
+def delete(*, user_id: int, notification_id: int, session_id: int | None = None) -> None:
+    """Removes one notification, in this session. NotificationNotFound for another user's."""
     with unit_of_work():
-        remove(_own_row(user_id, notification_id))
+        row, was_pushed = _own_row(user_id, notification_id)
+        if was_pushed and not row.is_read:
+            delivery.enqueue_read_push(recipient_id=user_id, notification_ids=[row.id], session_id=session_id)
+        remove(row)
 
 
 def change_preferences(*, user_id: int, choices: Mapping[str, bool]) -> Preferences:
-    """Sets the named switches, leaves the others. Queued pushes are checked again when they are sent. TokenRevoked,
+    """Sets the named switches and leaves the others. Queued pushes are checked again when they are sent. TokenRevoked,
     AccountBlocked."""
     with unit_of_work():
         get_user_model().objects.lock_active(user_id)
@@ -64,25 +69,42 @@ def change_preferences(*, user_id: int, choices: Mapping[str, bool]) -> Preferen
     return preferences
 
 
-def _own_row(user_id: int, notification_id: int) -> Notification:
+def forget_preferences(*, user_id: int) -> None:
+    """Restores the defaults. Part of the caller's unit of work."""
+    Preferences.objects.filter(user_id=user_id).delete()
+
+
+def _own_row(user_id: int, notification_id: int) -> tuple[Notification, bool]:
+    """The locked notification, and whether a push about it was sent."""
     visible = Notification.objects.visible_to(user_id).filter(id=notification_id)
-    row = visible.select_for_update(of=("self",)).first()
+    pushes = delivery.pushes_sent().filter(notification=OuterRef("id"))
+    row = visible.annotate(was_pushed=Exists(pushes)).select_for_update(of=("self",)).first()
     if row is None:
         raise NotificationNotFound
-    return row
+    return row, row.was_pushed
 
 
-def _close(rows: QuerySet[Notification]) -> int:
-    return rows.update(is_read=True, read_at=timezone.now(), is_open=False)
+_CLOSE = f"""
+UPDATE notifications_notification SET is_read = true, is_open = false, read_at = %s
+WHERE {is_any("id")} RETURNING id, {delivery.WAS_PUSHED}
+"""
+
+
+def _close(ids: Sequence[int], user_id: int, session_id: int | None) -> int:
+    """Marks locked notifications of a user as read. Returns how many."""
+    closed = stored_rows(_CLOSE, [as_parameter(timezone.now()), as_parameter(set(ids))])
+    pushed_ids = [row_id for row_id, was_pushed in closed if was_pushed]
+    delivery.enqueue_read_push(recipient_id=user_id, notification_ids=pushed_ids, session_id=session_id)
+    return len(closed)
 
 
 # --- Rows of kind `message`: one unread row per conversation ---
 #
-# Messaging locks the conversation before it sends a signal, so for one conversation these run one after the other. Such a row
-# has no members: it counts the unread messages from its first one on. The functions run for every message, so they are
-# hand-written statements, the same for both databases.
+# Messaging locks the conversation before it sends a signal, so for one conversation these functions run one after the
+# other. Such a notification has no occurrences: it counts the unread messages from its first one on. The functions run
+# for every message, so they are hand-written statements, the same for both databases.
 
-# Preferences and the recipient's account status are checked by the same statement that writes.
+# The statement that writes also checks the preferences and the recipient's account status.
 _ARRIVE = f"""
 INSERT INTO notifications_notification AS n (
     recipient_id, kind, group_key, is_open, actor_id, target_id, target_title, count, first_message_id, is_read,
@@ -98,22 +120,21 @@ RETURNING id, COALESCE((SELECT quiet_mode FROM notifications_preferences WHERE u
     EXISTS (SELECT 1 FROM notifications_device WHERE user_id = recipient_id AND active)
 """
 
-_RESOLVE = """
+_RESOLVE = f"""
 UPDATE notifications_notification SET is_read = true, is_open = false, read_at = %s
 WHERE recipient_id = %s AND kind = 'message' AND group_key = %s AND is_open
-RETURNING id
+RETURNING id, {delivery.WAS_PUSHED}
 """
 
 _REDUCE = """
 UPDATE notifications_notification SET count = %s
 WHERE recipient_id = %s AND kind = 'message' AND group_key = %s AND is_open AND count > %s
-RETURNING id
+RETURNING id, false
 """
 
 
 def message_arrived(*, recipient_id: int, sender_id: int, conversation_id: int, message_id: int, at: datetime) -> None:
-    """A message that counts as unread for its recipient. Whether the two may write to each other was
-    messaging's decision."""
+    """A message counts as unread for its recipient. Messaging has decided whether the two may write to each other."""
     key, sent_at, now = _conversation_key(conversation_id), as_parameter(at), as_parameter(timezone.now())
     values = [key, sender_id, conversation_id, message_id, sent_at, sent_at, recipient_id, now]
     with unit_of_work(savepoint=False):
@@ -129,10 +150,10 @@ def message_arrived(*, recipient_id: int, sender_id: int, conversation_id: int, 
 
 
 def message_withdrawn(*, recipient_id: int, conversation_id: int, message_id: int) -> None:
-    """An unread message was deleted: its row counts one less, and is removed when it is empty.
+    """An unread message was deleted: its notification counts one less, and is removed when it is empty.
 
-    The row gets the time of the newest remaining message, so that a push which would only repeat the last one is
-    recognised.
+    The notification gets the time of the newest remaining message. A push that would only repeat the last one is
+    recognised by it.
     """
     with unit_of_work():
         row = (
@@ -165,8 +186,11 @@ def _newest_remaining(row: Notification, conversation_id: int) -> datetime | Non
     return moment(conversation.created_at)
 
 
-def conversation_read(*, reader_id: int, conversation_id: int, unread_count: int) -> None:
-    """The reader has `unread_count` unread messages left in the conversation; 0 resolves its row."""
+def conversation_read(
+    *, reader_id: int, conversation_id: int, unread_count: int, session_id: int | None = None
+) -> None:
+    """The user has read in this session: `unread_count` unread messages are left in the conversation. 0 marks its
+    notification as read."""
     key = _conversation_key(conversation_id)
     with unit_of_work():
         if unread_count == 0:
@@ -175,9 +199,12 @@ def conversation_read(*, reader_id: int, conversation_id: int, unread_count: int
             changed = stored_row(_REDUCE, [unread_count, reader_id, key, unread_count])
         if changed is None:
             return
+        notification_id, was_pushed = changed
         if unread_count == 0:
-            delivery.cancel(reason="read", notification_ids=[changed[0]])
-        notification_changed.send(Notification, recipient_id=reader_id, notification_id=changed[0], silent=True)
+            pushed_ids = [notification_id] if was_pushed else []
+            delivery.enqueue_read_push(recipient_id=reader_id, notification_ids=pushed_ids, session_id=session_id)
+            delivery.cancel(reason="read", notification_ids=[notification_id])
+        notification_changed.send(Notification, recipient_id=reader_id, notification_id=notification_id, silent=True)
 
 
 def _conversation_key(conversation_id: int) -> str:
@@ -188,15 +215,15 @@ def _conversation_key(conversation_id: int) -> str:
 
 
 def remove_actors(row: Notification, condition: Q) -> bool:
-    """Removes the members of a locked row; False when none matched.
+    """Removes occurrences of a locked notification; False when none matched.
 
-    The row then shows its latest remaining member, and a push about the removed ones only is cancelled. A row
-    without members is removed.
+    The notification then shows its latest remaining occurrence. A push about the removed ones only is cancelled. A
+    notification without occurrences is removed.
     """
-    deleted, _ = row.members.filter(condition).delete()
+    deleted, _ = row.occurrences.filter(condition).delete()
     if not deleted:
         return False
-    latest = row.members.order_by("-occurred_at", "-id").first()
+    latest = row.occurrences.order_by("-occurred_at", "-id").first()
     if latest is None:
         remove(row)
         return True
@@ -211,7 +238,7 @@ def remove_actors(row: Notification, condition: Q) -> bool:
 
 
 def remove(row: Notification) -> None:
-    """Deletes a row and cancels its waiting push."""
+    """Deletes a notification and cancels its waiting push."""
     recipient_id, notification_id = row.recipient_id, row.id
     delivery.cancel(reason="withdrawn", notification_ids=[notification_id], before_deletion=True)
     row.delete()
@@ -238,15 +265,15 @@ def remove_user(*, user_id: int) -> None:
         lock_in_order(Notification.objects.filter(Q(recipient_id=user_id) | _with_actor(user_id)), no_key=False)
         _remove_everywhere(user_id, Q())
         devices.remove_all(user_id=user_id)
-        # Mail stays: the last one confirms the deletion. Its content is deleted when it is sent.
+        # Mail stays, because the last one confirms the deletion. Its content is deleted when it is sent.
         Delivery.objects.filter(recipient_id=user_id, channel=Delivery.Channel.PUSH).delete()
         Notification.objects.filter(recipient_id=user_id).delete()
-        Preferences.objects.filter(user_id=user_id).delete()
+        forget_preferences(user_id=user_id)
 
 
 def _with_actor(actor_id: int) -> Q:
-    # Rows without members (messages) name the actor themselves.
-    return Q(actor_id=actor_id) | Q(id__in=Member.objects.filter(actor_id=actor_id).values("notification_id"))
+    # Notifications about messages have no occurrences and name the actor themselves.
+    return Q(actor_id=actor_id) | Q(id__in=Occurrence.objects.filter(actor_id=actor_id).values("notification_id"))
 
 
 def _remove_everywhere(actor_id: int, condition: Q) -> None:
@@ -256,15 +283,15 @@ def _remove_everywhere(actor_id: int, condition: Q) -> None:
             remove(row)
 
 
-# A lock for two users, so that a notification between them and a block never run concurrently: else an occurrence that
-# was checked just before the block could be written just after it. SQLite has one writer at a time and needs no lock.
-# The namespace separates these locks from other advisory locks of the database.
+# A lock for two users, so that a notification between them and a block never run concurrently. Otherwise an occurrence
+# that was checked just before the block could be written just after it. SQLite has one writer at a time and needs no
+# lock. The namespace separates these locks from other advisory locks of the database.
 _NAMESPACE = 0x70617273
 
 
 def lock_pair(a_id: int, b_id: int, *, shared: bool) -> None:
-    """Shared for a notification: until the transaction ends no block can start; other notifications can. Not for a block:
-    it waits for running notifications between the two; later ones see it."""
+    """A notification takes the shared lock: until its transaction ends no block can start, but other notifications can.
+    A block takes the exclusive lock: it waits for running notifications between the two, and later ones see it."""
     if not on_postgresql():
         return
     function = "pg_advisory_xact_lock_shared" if shared else "pg_advisory_xact_lock"

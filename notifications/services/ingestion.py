@@ -17,20 +17,20 @@ from django.utils.dateparse import parse_datetime
 
 from accounts.exceptions import TokenInvalid
 from accounts.selectors import existing_user_ids
-from core.database import as_parameter
-from core.text import clean_name, is_encodable, parse_id
-from core.transactions import unit_of_work
+from core.characters import clean_name
+from core.database.statements import as_parameter
+from core.database.transactions import unit_of_work
+from core.ids import parse_id
+from core.text import is_encodable
 from notifications.conf import conf
 from notifications.kinds import ACTIONS, EVENT_ID_LENGTH, EVENT_KINDS, KINDS, TITLE_LENGTH
 from notifications.models import IngestedEvent
 from notifications.services import social
 
-# With a shorter key nothing starts (notifications.E011).
-MIN_KEY_BYTES = 32
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 
 # INSERT … ON CONFLICT: a concurrent second insert waits for the first, and then finds the conflict.
-# An id is free again when its time is over, whether its row has been deleted or not.
+# An id is free again when its time is over, even if its row still exists.
 _INSERT_EVENT_ID = f"""
 INSERT INTO {IngestedEvent._meta.db_table} AS stored (source, event_id, digest, created_at) VALUES (%s, %s, %s, %s)
 ON CONFLICT (source, event_id) DO UPDATE SET digest = excluded.digest, created_at = excluded.created_at
@@ -63,6 +63,14 @@ def sources() -> list[Source]:
     return [_source(entry) for entry in entries if entry]
 
 
+def source_keys() -> list[str]:
+    """The keys of the services; none for a setting that cannot be parsed."""
+    try:
+        return [source.key for source in sources()]
+    except ImproperlyConfigured:
+        return []
+
+
 def _source(entry: str) -> Source:
     name, _, rest = entry.partition(":")
     key, separator, types = rest.rpartition(":")
@@ -74,7 +82,7 @@ def _source(entry: str) -> Source:
             f"EVENT_SOURCES is name:key:type,type[;name:key:type…]; the entry {name!r} is not. "
             f"Types are {', '.join(sorted(EVENT_KINDS))}."
         )
-    # Only messaging sends messages, whatever types the setting allows.
+    # Only messaging sends messages, even if the setting allows their type.
     kinds = EVENT_KINDS if allowed <= {"*"} else allowed & EVENT_KINDS
     return Source(name=name[:60], key=key, kinds=kinds)
 
@@ -137,7 +145,7 @@ def _ingest_event(source: Source, event_id: str, **content: Any) -> str:
             return "duplicate" if stored is None or stored.digest == digest else "rejected:conflict"
         result = social.apply_event(**content)
         if result is social.EventResult.NOT_FOUND:
-            # It may have overtaken the event that it retracts: sent again, it counts.
+            # The retraction may have overtaken its event. It is not recorded, so that it counts when it is sent again.
             transaction.set_rollback(True)
     return f"rejected:{result}" if result is social.EventResult.NOT_FOUND else str(result)
 

@@ -10,10 +10,10 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.selectors import blocked_between
-from core.transactions import unit_of_work
+from core.database.transactions import unit_of_work
 from notifications.conf import conf
 from notifications.kinds import KINDS, PREFERENCE_FIELDS, TITLE_LENGTH, Grouping, Kind
-from notifications.models import Member, Notification, Preferences
+from notifications.models import Notification, Occurrence, Preferences
 from notifications.services import delivery, feed
 from notifications.signals import notification_changed
 
@@ -47,7 +47,7 @@ def notify(
     comment_id: int | None = None,
     occurred_at: datetime | None = None,
 ) -> EventResult:
-    """Adds one occurrence for one user: a new row, or one more in the open group.
+    """Adds one occurrence for one user: a new notification, or one more in the open group.
 
     `target_id` and `title` (cut at 120 characters) are the post's; kinds whose target is the actor
     ignore both. `occurred_at` in the future counts as now. KeyError for an unknown kind.
@@ -106,21 +106,21 @@ def retract(
     )
     with unit_of_work():
         while True:
-            member = Member.objects.filter(matches).order_by("-occurred_at", "-id").first()
-            if member is None:
+            occurrence = Occurrence.objects.filter(matches).order_by("-occurred_at", "-id").first()
+            if occurrence is None:
                 return EventResult.NOT_FOUND
-            if _withdraw(member):
+            if _withdraw(occurrence):
                 return EventResult.RETRACTED
 
 
-def _withdraw(member: Member) -> bool:
-    """Removes the member under the row's lock; False if a concurrent retraction has removed it.
+def _withdraw(occurrence: Occurrence) -> bool:
+    """Removes the occurrence under the notification's lock; False if a concurrent retraction has removed it.
 
-    In a savepoint, which releases the lock: holding it while locking another row could deadlock.
+    The savepoint releases the lock, because holding it while locking another notification could deadlock.
     """
     with transaction.atomic():
-        row = Notification.objects.select_for_update().filter(id=member.notification_id).first()
-        is_removed = row is not None and feed.remove_actors(row, Q(id=member.id))
+        row = Notification.objects.select_for_update().filter(id=occurrence.notification_id).first()
+        is_removed = row is not None and feed.remove_actors(row, Q(id=occurrence.id))
         if not is_removed:
             transaction.set_rollback(True)
     return is_removed
@@ -147,11 +147,11 @@ def _group_key(kind_row: Kind, target_id: int | None) -> str:
 
 
 def _open_row(kind_row: Kind, new_row: Notification) -> Notification:
-    """The open row of the group, locked; `new_row`, saved, when there is none."""
+    """The open notification of the group, locked. Without one, saves and returns `new_row`."""
     if kind_row.grouping is Grouping.NONE:
         new_row.save(force_insert=True)
         return new_row
-    # Never empty: a row that is opened for this occurrence takes it.
+    # Never empty: a notification that is opened for this occurrence takes it.
     window = max(timedelta(hours=conf.GROUP_HOURS), timedelta.resolution)
     while True:
         row = (
@@ -164,7 +164,7 @@ def _open_row(kind_row: Kind, new_row: Notification) -> Notification:
         if row is not None:
             row.is_open = False
             row.save(update_fields=["is_open"])
-        # A concurrent transaction may open it: then this inserts nothing and finds that row.
+        # A concurrent transaction may open one; then this inserts nothing and finds that one.
         Notification.objects.bulk_create([new_row], ignore_conflicts=True)
 
 
@@ -176,13 +176,14 @@ def _add(
     at: datetime,
     title: str,
 ) -> bool:
-    """Adds the occurrence to the locked row; returns whether it counts."""
+    """Adds the occurrence to the locked notification; returns whether it counts."""
     is_single = kind_row.counts_people
-    # Uses the unique index of row and actor: a row may have thousands of members, a user thousands of rows.
-    own = row.members.filter(actor_id=actor_id, is_single=True)
+    # Uses the unique index of notification and actor: a notification may have thousands of occurrences, a user
+    # thousands of notifications.
+    own = row.occurrences.filter(actor_id=actor_id, is_single=True)
     is_new = not is_single or not own.exists()
     if is_new:
-        row.members.create(actor_id=actor_id, comment_id=comment_id, is_single=is_single, occurred_at=at)
+        row.occurrences.create(actor_id=actor_id, comment_id=comment_id, is_single=is_single, occurred_at=at)
         row.count += 1
     else:
         own.filter(occurred_at__lt=at).update(occurred_at=at)

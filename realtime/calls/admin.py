@@ -1,14 +1,13 @@
-"""Calls in the admin: participants, times, outcome. Media and addresses are not stored and so never shown."""
+"""Calls in the admin: participants, times and outcome. Media and addresses are never stored."""
 
-from datetime import timedelta
+from types import MappingProxyType
 
 from django.contrib import admin
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin_site.lists import StaffAdmin
-from accounts.admin_site.overview import Chart, Figure, Task
 from accounts.services.audit import name_actions
+from accounts.staff.lists import StaffAdmin
+from accounts.staff.overview import Chart, Figure, Task, today
 from realtime.calls.models import Call
 
 name_actions({"log.new_epoch": _("New epoch of the event log")})
@@ -18,7 +17,11 @@ name_actions({"log.new_epoch": _("New epoch of the event log")})
 class CallAdmin(StaffAdmin):
     task = Task.CALLS
     figures = (
-        Figure(_("Calls today"), lambda: Call.objects.filter(created_at__gte=timezone.now() - timedelta(days=1))),
+        Figure(
+            _("Calls today"),
+            lambda: Call.objects.filter(**today("created_at")),
+            lambda: today("created_at"),
+        ),
     )
     chart = Chart(
         "calls",
@@ -30,7 +33,8 @@ class CallAdmin(StaffAdmin):
     )
     list_display = ("id", "caller", "callee", "media", "state", "outcome", "created_at", "duration_s")
     list_select_related = ("caller", "callee")
-    list_filter = ("state", "outcome", "media")
+    links = MappingProxyType({"conversation_id": ("messaging.Conversation", "conversation_id")})
+    list_filter = ("state", "outcome", "media", "created_at")
     search_fields = ("=id", "=caller__email", "=callee__email", "=caller__id", "=callee__id")
     fields = (
         "id", "conversation_id", "caller", "callee", "media", "state", "outcome", "created_at", "answered_at",

@@ -1,4 +1,4 @@
-"""System checks of the settings of calls, each with a hint how to fix it. They open no connection."""
+"""System checks of the settings of calls, each with a hint how to fix it. They do not open connections."""
 
 import re
 from typing import Any

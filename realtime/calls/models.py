@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from core.text import row_name
+from messaging.conf import CLIENT_ID_LENGTH
 
 
 class CallQuerySet(models.QuerySet["Call"]):
@@ -50,7 +51,7 @@ class Call(models.Model):
         FAILED = "failed", _("failed")
         LOST = "lost", _("lost")
 
-    # No foreign key: the conversation belongs to another app.
+    # Without a foreign key, because the conversation belongs to another app.
     conversation_id = models.BigIntegerField(_("conversation"))
     caller = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", verbose_name=_("caller"), db_index=False
@@ -59,11 +60,10 @@ class Call(models.Model):
     media = models.CharField(_("media"), max_length=5, choices=Media.choices)
     state = models.CharField(_("state"), max_length=10, choices=State.choices, default=State.RINGING)
     outcome = models.CharField(_("outcome"), max_length=9, choices=Outcome.choices, blank=True)
-    # The caller's own id of this invitation (idempotency key): a repeat finds the same call.
-    client_id = models.CharField(max_length=64, null=True, blank=True)
+    # The caller's own id of this invitation (idempotency key). A repeat finds the same call.
+    client_id = models.CharField(max_length=CLIENT_ID_LENGTH, null=True, blank=True)
     created_at = models.DateTimeField(_("created at"), default=timezone.now)
-    # The deadline of the current state. An active call is checked then: while a bound socket is open,
-    # the deadline is extended.
+    # The deadline of the current state. While a bound socket of an active call is open, the deadline is extended.
     expires_at = models.DateTimeField()
     answered_at = models.DateTimeField(_("answered at"), null=True, blank=True)
     ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
@@ -112,12 +112,12 @@ class CallParticipant(models.Model):
     # The bound device: its session (accounts.Session), and its only socket that may send commands.
     session_id = models.BigIntegerField(null=True, blank=True)
     socket_id = models.CharField(max_length=16, blank=True)
-    # Empty in an active call: the bound socket was assumed to be the right one and has not said so.
+    # Empty in an active call: the bound socket was assumed and has not confirmed it yet.
     connected_at = models.DateTimeField(null=True, blank=True)
     # When the bound socket closed; empty while it is open, or when its process died.
     gone_at = models.DateTimeField(null=True, blank=True)
-    # Of the callee's own invitation, if that accepted the call because both called each other.
-    client_id = models.CharField(max_length=64, null=True, blank=True)
+    # The id of the callee's own invitation, if that accepted the call because both called each other.
+    client_id = models.CharField(max_length=CLIENT_ID_LENGTH, null=True, blank=True)
     # Candidates sent since the last restart.
     candidates = models.PositiveSmallIntegerField(default=0)
     objects = CallParticipantQuerySet.as_manager()
@@ -128,13 +128,13 @@ class CallParticipant(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["call", "user"], name="callparticipant_once"),
             models.UniqueConstraint(fields=["user"], condition=Q(live=True), name="callparticipant_one_live"),
-            # Nearly all rows have none.
+            # Nearly all participants have none.
             models.UniqueConstraint(
                 fields=["user", "client_id"], condition=Q(client_id__isnull=False), name="callparticipant_client_id"
             ),
         ]
         indexes = [
             models.Index(fields=["user", "-call"], name="callparticipant_history"),
-            # For a closing socket: was it bound?
+            # Finds the participant to whom a closing socket was bound.
             models.Index(fields=["socket_id"], condition=Q(live=True), name="callparticipant_socket"),
         ]

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.db.models import Count
 
-from core.exceptions import NotFound
-from core.text import parse_id
+from core.api.exceptions import NotFound
+from core.ids import parse_id
 from realtime.calls.models import Call, CallParticipant
 
 EXPORTED = (
@@ -41,7 +41,7 @@ def call_history(viewer_id: int, *, limit: int, before: int | None) -> tuple[lis
 
 
 def export_files(user_id: int) -> Iterator[tuple[str, Any]]:
-    """The permanent data of realtime about a user: their calls. Events only repeat what other apps export."""
+    """The permanent data of realtime about a user: their calls. Events only repeat the data of other apps."""
     calls = Call.objects.of(user_id).order_by("id")
     yield "calls.json", calls.values(*EXPORTED).iterator(1000)
 

@@ -6,12 +6,24 @@ from typing import Any
 
 from rest_framework import serializers
 
-from core.serializers import OkReply
-from core.text import json_time
+from core.api.open_values import OpenValueField, OpenValues
+from core.api.serializers import OkReply
+from core.api.shapes import Shape
+from core.times import json_time
+from messaging.serializers import CALL_OUTCOMES
 from realtime.calls.models import Call, CallParticipant
-from realtime.kinds import SocketRef
+from realtime.devices import Device
 
-SIGNAL_KINDS = ("offer", "answer", "ice", "restart", "media")
+SIGNAL_KINDS = OpenValues(
+    "CallSignalKind",
+    {
+        "offer": "A description of the session (SDP) that the other device answers.",
+        "answer": "The description that answers an offer.",
+        "ice": "A candidate for the connection.",
+        "restart": "The other device is asked for a new offer.",
+        "media": "Which media the other device sends, and which are muted.",
+    },
+)
 
 
 def _expiry(call: Call, participants: Iterable[CallParticipant]) -> datetime | None:
@@ -22,20 +34,20 @@ def _expiry(call: Call, participants: Iterable[CallParticipant]) -> datetime | N
     return call.expires_at
 
 
-def _is_bound(participant: CallParticipant, device: SocketRef) -> bool:
+def _is_bound(participant: CallParticipant, device: Device) -> bool:
     # A REST request has no socket: compare the session that is bound to the call.
     if not device.socket_id:
         return participant.session_id == device.session_id
     return participant.socket_id == device.socket_id
 
 
-class CallSerializer(serializers.Serializer):
+class CallSerializer(Shape):
     id = serializers.IntegerField()
     conversation_id = serializers.IntegerField()
     caller_id = serializers.IntegerField()
     media = serializers.ChoiceField(Call.Media.choices)
     state = serializers.ChoiceField(Call.State.choices)
-    outcome = serializers.ChoiceField(Call.Outcome.choices, allow_null=True)
+    outcome = OpenValueField(CALL_OUTCOMES, allow_null=True)
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField(allow_null=True)
     answered_at = serializers.DateTimeField(allow_null=True)
@@ -44,7 +56,7 @@ class CallSerializer(serializers.Serializer):
     bound_to_you = serializers.BooleanField()
 
     @classmethod
-    def render(cls, call: Call, *, viewer_id: int, device: SocketRef) -> dict[str, Any]:
+    def render(cls, call: Call, *, device: Device) -> dict[str, Any]:
         """A call as one device of a participant sees it.
 
         `expires_at` is the deadline of the current state; null without a deadline: in an active call with
@@ -52,20 +64,12 @@ class CallSerializer(serializers.Serializer):
         """
         by_user = {participant.user_id: participant for participant in call.participants.all()}
         expires_at = _expiry(call, by_user.values())
-        return {
-            "id": call.id,
-            "conversation_id": call.conversation_id,
-            "caller_id": call.caller_id,
-            "media": call.media,
-            "state": call.state,
-            "outcome": call.outcome or None,
-            "created_at": json_time(call.created_at),
-            "expires_at": json_time(expires_at) if expires_at else None,
-            "answered_at": json_time(call.answered_at) if call.answered_at else None,
-            "ended_at": json_time(call.ended_at) if call.ended_at else None,
-            "duration_s": call.duration_s,
-            "bound_to_you": _is_bound(by_user[viewer_id], device),
-        }
+        return cls.build(
+            call,
+            outcome=call.outcome or None,
+            expires_at=json_time(expires_at) if expires_at else None,
+            bound_to_you=_is_bound(by_user[device.user_id], device),
+        )
 
 
 class CallReply(OkReply):
@@ -104,5 +108,5 @@ class CallRingingData(serializers.Serializer):
 
 class CallSignalData(serializers.Serializer):
     call_id = serializers.IntegerField()
-    kind = serializers.ChoiceField(SIGNAL_KINDS)
+    kind = OpenValueField(SIGNAL_KINDS)
     payload = serializers.DictField()

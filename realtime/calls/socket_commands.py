@@ -5,11 +5,13 @@ from typing import Any
 
 from rest_framework import serializers
 
-from core.serializers import IdField, TextField
+from core.api.serializers import IdField, TextField
+from messaging.conf import CLIENT_ID_LENGTH
 from realtime.calls import services
 from realtime.calls.models import Call
 from realtime.calls.serializers import SIGNAL_KINDS, CallReply, CallRouteReply, CallSerializer, DeclineInput
-from realtime.kinds import CommandContext, CommandSpec
+from realtime.command_spec import CommandContext, CommandSpec
+from realtime.conf import CANDIDATE_BYTES, SDP_BYTES
 
 Data = dict[str, Any]
 Command = Callable[[CommandContext, Data], Data]
@@ -19,7 +21,9 @@ class InviteInput(serializers.Serializer):
     conversation_id = IdField()
     media = serializers.ChoiceField(Call.Media.values)
     client_id = TextField(
-        required=False, allow_null=True, help_text="[A-Za-z0-9_-]{1,64}; the same one finds the same call again."
+        required=False,
+        allow_null=True,
+        help_text=f"[A-Za-z0-9_-]{{1,{CLIENT_ID_LENGTH}}}; the same one finds the same call again.",
     )
 
 
@@ -32,8 +36,10 @@ class CallDeclineInput(DeclineInput):
 
 
 class SignalInput(CallInput):
-    kind = serializers.ChoiceField(SIGNAL_KINDS)
-    payload = serializers.DictField(help_text="Passed on unread; SDP up to 48 KiB, a candidate up to 2 KiB.")
+    kind = serializers.ChoiceField(list(SIGNAL_KINDS.meanings))
+    payload = serializers.DictField(
+        help_text=f"Passed on unread; SDP up to {SDP_BYTES >> 10} KiB, a candidate up to {CANDIDATE_BYTES >> 10} KiB."
+    )
 
 
 def invite(context: CommandContext, data: Data) -> Data:
@@ -42,7 +48,7 @@ def invite(context: CommandContext, data: Data) -> Data:
 
 
 def accept(context: CommandContext, data: Data) -> Data:
-    call = services.accept(user_id=context.user.id, device=context.device, **data)
+    call = services.accept(device=context.device, **data)
     return _render_call(context, call) | services.ice_for(actor=context.user, call=call)
 
 
@@ -53,11 +59,11 @@ def _by_user(service: Callable[..., Call]) -> Command:
 
 def _by_device(service: Callable[..., Call]) -> Command:
     """A command of the device that is bound to the call."""
-    return lambda context, data: _render_call(context, service(user_id=context.user.id, device=context.device, **data))
+    return lambda context, data: _render_call(context, service(device=context.device, **data))
 
 
 def _render_call(context: CommandContext, call: Call) -> Data:
-    return {"call": CallSerializer.render(call, viewer_id=context.user.id, device=context.device)}
+    return {"call": CallSerializer.render(call, device=context.device)}
 
 
 COMMANDS = {

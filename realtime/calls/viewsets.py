@@ -9,15 +9,17 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.permissions import IsVerified, MethodPermissions
-from core.pagination import Limit, whole_number
-from core.serializers import checked
+from core.api.pagination import Limit, whole_number
+from core.api.serializers import checked
+from core.api.throttles import Throttle, throttles, user
 from realtime.calls import selectors, services
 from realtime.calls.models import Call
 from realtime.calls.serializers import CallReply, CallSerializer, CallsReply, DeclineInput, IceServersReply
 from realtime.conf import conf
-from realtime.kinds import SocketRef
+from realtime.devices import Device
 
 CALLS = Limit(conf.CALLS_LIMIT, conf.CALLS_MAX)
+ICE_SERVERS = Throttle("ice_servers", by=user)
 CALL_ID = OpenApiParameter("call_id", int, OpenApiParameter.PATH)
 
 
@@ -47,10 +49,11 @@ class CallViewSet(MethodPermissions, ViewSet):
         return Response({"call": _render(call, request)})
 
     @permission_classes([IsVerified])
+    @throttles(ICE_SERVERS)
     @extend_schema(operation_id="calls_ice_servers", parameters=[CALL_ID], responses=IceServersReply)
     def ice_servers(self, request: Request, call_id: str) -> Response:
         return Response(services.ice_servers(actor=request.user, call_id=call_id))
 
 
 def _render(call: Call, request: Request) -> dict[str, Any]:
-    return CallSerializer.render(call, viewer_id=request.user.id, device=SocketRef(request.auth.id))
+    return CallSerializer.render(call, device=Device(request.user.id, request.auth.id))

@@ -1,4 +1,4 @@
-"""Signs a socket in and renews its token; closes it when the token, its session or the socket's time is over."""
+"""Signs a socket in, renews its token, and closes it when the token, its session or the socket's life ends."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 
 from accounts.exceptions import TokenInvalid
-from accounts.services import sessions
-from accounts.tokens import SessionClaims, decode_session_token
-from core.exceptions import ApiError
-from core.request_context import bearer_of, requested_language
-from realtime import groups
+from accounts.sign_in import sessions
+from accounts.tokens import SessionToken
+from core.api.exceptions import ApiError
+from core.languages import requested_language
+from core.request_context import bearer_of, is_of_proxy
+from realtime import wakeups
 from realtime.calls import services as calls
 from realtime.calls.selectors import live_calls_for
+from realtime.close_codes import Close
 from realtime.conf import conf
 from realtime.consumers.database import in_database
 from realtime.consumers.hub import Hub
 from realtime.consumers.outbox import Outbox
 from realtime.consumers.protocol import Identity, OpenSocket, Ref, Scope
-from realtime.kinds import Close
 from realtime.serializers import ReadyData
 from realtime.services import presence, sockets
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("parley.realtime")
 
-# The clock of the event loop stands still while the machine sleeps: the time is read at least this often.
+# The time is read at least this often, because the clock of the event loop stands still while the machine sleeps.
 CLOCK_SECONDS = 20.0
 # Query parameters in which clients send tokens by mistake; access logs would store them.
 QUERY_TOKENS = {"token", "access_token", "auth", "authorization", "bearer", "jwt"}
@@ -48,10 +49,10 @@ class Authentication:
     _socket: OpenSocket
     _outbox: Outbox
     _asked_language: str | None = None
-    # The user whose messages the hub passes on, from the first token on.
+    # The user whose messages the hub passes on; set with the first token.
     _user_id: int = 0
-    # Messages that arrived between joining the user's group and `ready`.
-    _held: list[groups.Message] = field(default_factory=list)
+    # Messages that arrive between joining the user's group and `ready`.
+    _held: list[wakeups.Message] = field(default_factory=list)
     _timer: asyncio.TimerHandle | None = None
     _signing_in: asyncio.Future[SignedIn] | None = None
     _closes_at: float = 0
@@ -67,33 +68,34 @@ class Authentication:
             self._socket.language = self._asked_language
         if _has_query_token(scope):
             self._socket.close_soon(Close.UNAUTHORISED, "token_in_query")
-        elif (header := headers.get(b"authorization")) is not None:
+        elif (header := headers.get(b"authorization")) is not None and not is_of_proxy(header):
             await self.sign_in(bearer_of(header), by_header=True)
         else:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(conf.AUTH_SECONDS, self._socket.close_soon, Close.SLOW, "no_auth")
 
-    async def sign_in(self, token: str, ref: Ref = None, *, by_header: bool = False) -> bool:
-        """Opens the socket with its first token, or renews it with a later one of the same user; whether it did."""
+    async def sign_in(self, text: str, ref: Ref = None, *, by_header: bool = False) -> bool:
+        """Opens the socket with its first token, or renews it with a later one of the same user. Returns whether it
+        succeeded."""
         socket = self._socket
         is_first = socket.identity is None
         if is_first:
-            self._cancel_timer()  # the client has sent its token in time, however long the answer takes
+            self._cancel_timer()  # the client has sent its token in time
         try:
-            claims = decode_session_token(token)
+            token = SessionToken(text)
             if is_first:
                 # Subscribe before reading, so that nothing written in between is missed.
-                self._user_id = claims.user_id
-                await Hub.here().join(claims.user_id, socket)
-            elif claims.user_id != self._user_id:
+                self._user_id = token.user_id
+                await Hub.here().join(token.user_id, socket)
+            elif token.user_id != self._user_id:
                 self._outbox.send_error(ref, TokenInvalid(_("This token belongs to another account.")))
                 socket.close_soon(Close.FORBIDDEN, "other_user")
                 return False
             async with Hub.here().sign_ins:
                 self._signing_in = asyncio.ensure_future(
-                    in_database(_sign_in, token, claims.generation, socket.id, is_first, socket.language)
+                    in_database(_sign_in, token, socket.id, is_first, socket.language)
                 )
-                # Its thread ends the work also when the socket closes meanwhile.
+                # The thread finishes the work even if the socket closes meanwhile.
                 signed_in = await asyncio.shield(self._signing_in)
         except Exception as error:
             if not by_header:
@@ -101,9 +103,9 @@ class Authentication:
             if is_first:
                 self._refuse(error)
             return False
-        self._signed_in(signed_in, claims)
+        self._signed_in(signed_in, token)
         if signed_in.ready is None:
-            self._outbox.send_reply(ref, {"user_id": claims.user_id})
+            self._outbox.send_reply(ref, {"user_id": token.user_id})
         else:
             named = {} if by_header else {"ref": ref}
             self._outbox.send_frame({"type": "ready", **named, "data": signed_in.ready})
@@ -111,12 +113,12 @@ class Authentication:
             held, self._held = self._held, []
             for message in held:
                 socket.on_message(message)
-        # A warning that is due at once follows the answer: the first frame is `ready`.
+        # A warning that is already due is sent after the answer, because the first frame is `ready`.
         self._set_timer()
         return True
 
-    def hold(self, message: groups.Message) -> None:
-        """Keeps a message of the hub until the socket is signed in, without the text that may come with it."""
+    def hold(self, message: wakeups.Message) -> None:
+        """Keeps a message of the hub, without its text, until the socket is signed in."""
         self._held.append({**message, "copy": None} if message["type"] == "new_events" else message)
 
     async def recheck(self) -> None:
@@ -125,12 +127,12 @@ class Authentication:
         if identity is None:
             return
         code = (await in_database(sessions.ended, [identity.token])).get(identity.token)
-        # Renewed meanwhile: what was read is about the earlier token.
+        # The token was renewed meanwhile, so the result is about the earlier one.
         if code is not None and self._socket.identity == identity:
             self._socket.close_soon(Close.UNAUTHORISED, code)
 
     async def recorded_identity(self) -> Identity | None:
-        """Whose socket is recorded as open, also if it has closed while that was written."""
+        """The identity whose socket is recorded as open, even if the socket closed while that was written."""
         if self._socket.identity is None and self._signing_in is not None:
             with suppress(Exception):
                 return (await self._signing_in).identity
@@ -150,12 +152,12 @@ class Authentication:
         self._socket.close_soon(Close.RESTART, code)
         logger.warning("no sign-in on a socket: %s", error.__class__.__name__)
 
-    def _signed_in(self, signed_in: SignedIn, claims: SessionClaims) -> None:
+    def _signed_in(self, signed_in: SignedIn, token: SessionToken) -> None:
         self._signing_in = None
         self._socket.identity = signed_in.identity
         self._socket.language = self._asked_language or signed_in.language
         self._is_expiry_announced = False
-        self._expires_at = claims.expires_at
+        self._expires_at = token.expires_at.timestamp()
 
     def _set_timer(self) -> None:
         """Sets the timer to the next of the expiry warning, the token's expiry and the end of the socket's life."""
@@ -193,36 +195,36 @@ class SignedIn(NamedTuple):
     ready: dict[str, Any] | None
 
 
-def _sign_in(token: str, generation: int, socket_id: str, is_first: bool, language: str) -> SignedIn:
+def _sign_in(token: SessionToken, socket_id: str, is_first: bool, language: str) -> SignedIn:
     """Checks the token and records the socket. Runs in a thread of `in_database`."""
     # The message of an error is translated when the error is created.
     with translation.override(language):
-        user, session = sessions.authenticate(token)
-    identity = Identity(user.id, session.id, session.sid, generation, socket_id)
+        user, session = sessions.of_token(token)
+    identity = Identity(user.id, session.id, session.sid, token.generation, socket_id)
     if not is_first:
-        sockets.renewed(socket_id=socket_id, session_id=session.id)
-        calls.note_renewed(socket_id=socket_id, session_id=session.id)
+        sockets.renewed(identity.device)
+        calls.socket_renewed(device=identity.device)
         return SignedIn(identity, user.language, None)
     try:
         ready = _open(user, identity)
     except Exception:
-        # The client connects again; a row that stays would count as an open socket meanwhile.
+        # The client connects again; until then the row would count as an open socket.
         with suppress(Exception):
             sockets.closed(socket_ids=[socket_id])
-            calls.note_closed(socket_ids=[socket_id])
+            calls.socket_closed(socket_ids=[socket_id])
         raise
     return SignedIn(identity, user.language, ready)
 
 
 def _open(user: User, identity: Identity) -> dict[str, Any]:
-    """Records the socket; the data of its `ready` frame."""
-    opened = sockets.opened(socket_id=identity.socket_id, user_id=user.id, session_id=identity.session_id)
+    """Records the socket and returns the data of its `ready` frame."""
+    opened = sockets.opened(identity.device)
     if opened.in_call:
-        calls.note_open(user_id=user.id, device=identity.device)
+        calls.socket_opened(device=identity.device)
     if opened.is_first:
         presence.user_connected(person=user)
     live = live_calls_for(user.id) if opened.in_call else []
-    return ReadyData.render(opened.position, live, viewer_id=user.id, device=identity.device)
+    return ReadyData.render(opened.position, live, device=identity.device)
 
 
 def _has_query_token(scope: Scope) -> bool:

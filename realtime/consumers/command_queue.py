@@ -1,7 +1,7 @@
 """Executes the commands of one socket, one after the other.
 
-The consumer puts frames into a short queue and never waits; a client that sends faster than commands can be executed
-is flooding. A command that fails is answered with an error and never closes the socket.
+The consumer puts frames into a short queue and never waits. A client that sends faster than commands can be executed is
+flooding. A command that fails is answered with an error and never closes the socket.
 """
 
 from __future__ import annotations
@@ -15,25 +15,26 @@ from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import ParseError, ValidationError
 
 from accounts.exceptions import AccountBlocked, EmailNotVerified, TokenInvalid, TokenRevoked
-from accounts.services import sessions
-from core import ratelimits
+from accounts.sign_in import sessions
+from core.api import ratelimits
+from core.api.exceptions import RateLimited
+from core.api.serializers import checked
 from core.conf import project
-from core.exceptions import RateLimited
-from core.serializers import checked
-from core.text import MAX_ID
+from core.ids import MAX_ID
+from realtime.close_codes import Close
+from realtime.command_spec import CommandContext
 from realtime.conf import conf
 from realtime.consumers.authentication import Authentication
 from realtime.consumers.database import in_database
 from realtime.consumers.hub import Hub
 from realtime.consumers.outbox import Outbox
 from realtime.consumers.protocol import BadFrame, CommandFrame, Identity, OpenSocket, Ref, read, reply
-from realtime.kinds import Close, CommandContext
 from realtime.services.presence import TypingNotice, relay_typing_batch
 from realtime.socket_commands import COMMANDS, AckInput, AuthInput, PositionInput
 
 BAD_FRAMES_BEFORE_SIGN_IN = 3
 WAIT_FOR_ROOM_SECONDS = 0.05
-# A call begins with a burst of candidates; their number is limited per call.
+# A call begins with a burst of candidates, whose number is limited per call.
 SIGNAL_COST = 0.25
 
 
@@ -50,7 +51,7 @@ class CommandQueue:
     _authentication: Authentication
     _frames: list[CommandFrame | BadFrame | TooFast] = field(default_factory=list)
     _task: asyncio.Task[None] | None = None
-    # Consecutive ones.
+    # Consecutive bad frames.
     _bad_frames: int = 0
     _refused: int = 0
     _tokens: float = field(default_factory=lambda: conf.COMMANDS_BURST)
@@ -78,7 +79,7 @@ class CommandQueue:
                 return
             frame = TooFast(frame.ref)
         if isinstance(frame, CommandFrame) and frame.type == "ack" and self._socket.identity is not None:
-            # At once: the full window may be what the queue waits for.
+            # Handled at once, because the queue may be waiting for the full window.
             self._acknowledge(frame)
         elif len(self._frames) >= conf.INBOX_FRAMES:
             self._socket.close_soon(Close.FLOODING)
@@ -145,14 +146,15 @@ class CommandQueue:
         except ValidationError as error:
             if self._socket.identity is not None or "token" not in error.detail:
                 raise
-            # No token at all, or no text: there is nothing to wait for.
+            # Without a token, or with one that is not text, there is nothing to wait for.
             raise TokenInvalid from error
         is_signed_in = await self._authentication.sign_in(data["token"], frame.ref)
         if is_signed_in and (resume := data.get("resume")) is not None:
             self._outbox.log.resume(resume["epoch"], resume["seq"])
 
     async def _relay_typing(self, frame: CommandFrame, identity: Identity) -> bool:
-        """Whether a plain and permitted notice was relayed; any other is executed as a command, which raises its error."""
+        """Whether a plain and permitted notice was relayed. Any other is executed as a command, which raises its
+        error."""
         conversation_id, is_typing = frame.data.get("conversation_id"), frame.data.get("is_typing")
         if type(conversation_id) is not int or not 0 < conversation_id <= MAX_ID or type(is_typing) is not bool:
             return False
@@ -176,7 +178,7 @@ class CommandQueue:
 def execute(identity: Identity, language: str, frame: CommandFrame) -> str:
     """Executes a command and returns the text of its reply. Runs in a thread of `in_database`.
 
-    The errors of the command; TokenRevoked and AccountBlocked when the socket's session has ended.
+    Raises the errors of the command; TokenRevoked and AccountBlocked when the socket's session has ended.
     """
     with translation.override(language):
         command = COMMANDS.get(frame.type)

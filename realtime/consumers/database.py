@@ -1,7 +1,7 @@
-"""Database work of sockets, on a few threads of their own.
+"""Runs the database work of sockets on a few threads of their own.
 
 Channels would run all of it on its single "sensitive" thread, so that sockets would wait for each other.
-Each thread keeps its connection, and tests it before every use: on PostgreSQL that takes no query.
+Each thread keeps its connection, and tests it before every use; on PostgreSQL that takes no query.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
-from core.database import discard_connection, is_read_only, leave_pool
+from core.database.connections import discard_connection, is_read_only, leave_pool
 from realtime.conf import conf
 
 P = ParamSpec("P")
@@ -32,8 +32,8 @@ async def in_database(function: Callable[P, T], *args: P.args, **kwargs: P.kwarg
 
 
 class Batcher(Generic[Question, Answer]):
-    """Answers the questions of all sockets of a process with few queries: those that arrive during a batch, and in the
-    `pause` seconds after it, form the next one.
+    """Answers the questions of all sockets of a process with few queries. The questions that arrive during a batch, and
+    in the `pause` seconds after it, form the next batch.
     """
 
     def __init__(self, answer: Callable[[Sequence[Question]], list[Answer]], pause: float = 0) -> None:
@@ -57,12 +57,12 @@ class Batcher(Generic[Question, Answer]):
                 await asyncio.sleep(self._pause)
 
     async def _work(self, batch: Sequence[tuple[Question, asyncio.Future[Answer]]]) -> None:
-        # A future is done before its answer when its socket has closed.
+        # The future of a socket that has closed is done already.
         try:
             answers = await in_database(self._answer, [question for question, _ in batch])
         except Exception as error:
             if len(batch) > 1:
-                # One by one, so that each gets its own error.
+                # Repeat them one by one, so that each gets its own error.
                 for question in batch:
                     await self._work([question])
             elif not batch[0][1].done():

@@ -18,14 +18,14 @@ from weakref import WeakKeyDictionary
 from channels.layers import get_channel_layer
 from django.utils import timezone
 
-from accounts.services import sessions
+from accounts.sign_in import sessions
 from core.conf import project
-from realtime import groups, selectors
+from realtime import selectors, wakeups
 from realtime.calls import services as calls
+from realtime.close_codes import Close
 from realtime.conf import conf
 from realtime.consumers.database import Answer, Batcher, Question, in_database
 from realtime.consumers.protocol import Identity, OpenSocket
-from realtime.kinds import Close
 from realtime.services import presence
 from realtime.services import sockets as socket_service
 
@@ -40,12 +40,13 @@ SWEEP_CHUNK = 500
 SWEEPS_BEFORE_PURGE = 3
 
 
+# One subscription for all sockets of a user, one query for many sockets: docs/decisions/real-time.md#0048
 class Hub:
     _of_loop: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, Hub]] = WeakKeyDictionary()
 
     def __init__(self) -> None:
         self.sockets: dict[int, set[OpenSocket]] = {}
-        # Of the outboxes that are sending now: checks at this time whether their clients read.
+        # One function for each outbox that is sending now; it checks, at the given time, whether the client reads.
         self.sending: set[Callable[[float], None]] = set()
         self.sign_ins = asyncio.Semaphore(conf.SIGN_INS_AT_ONCE)
         self._batchers: dict[Callable[..., Any], Batcher[Any, Any]] = {}
@@ -53,7 +54,7 @@ class Hub:
         self._joining: dict[int, asyncio.Task[None]] = {}
         self._channel: str | None = None
         self._has_channel = asyncio.Event()
-        # In a row, without a failure.
+        # Consecutive sweeps without a failure.
         self._sweeps = 0
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -69,8 +70,8 @@ class Hub:
     def batched(
         self, answer: Callable[[Sequence[Question]], list[Answer]], question: Question, *, pause: float = 0
     ) -> Awaitable[Answer]:
-        """The answer to one question; `answer` gets the questions that all sockets of the process ask at that time,
-        and what is asked within `pause` seconds of the last batch waits until then."""
+        """The answer to one question. `answer` gets the questions that all sockets of the process ask at that time. A
+        question within `pause` seconds of the last batch waits until then."""
         batcher = self._batchers.get(answer)
         if batcher is None:
             batcher = self._batchers[answer] = Batcher(answer, pause)
@@ -79,7 +80,7 @@ class Hub:
     # --- Sockets come and go -------------------------------------------------------------------
 
     async def join(self, user_id: int, socket: OpenSocket) -> None:
-        """Subscribes the socket to the messages for this user. While Redis is away, the sweep replaces them."""
+        """Subscribes the socket to the messages for this user. While Redis is unavailable, the sweep replaces them."""
         self.sockets.setdefault(user_id, set()).add(socket)
         self.start()
         if not project.REDIS_URL or user_id in self._joined:
@@ -97,15 +98,15 @@ class Hub:
         if not sockets:
             del self.sockets[user_id]
             if user_id in self._joined:
-                keep_until_done(self._unsubscribe(user_id))
+                run_in_background(self._unsubscribe(user_id))
 
-    def deliver(self, message: groups.Message) -> None:
-        """Passes a message of realtime.groups to the sockets of its user in this process."""
+    def deliver(self, message: wakeups.Message) -> None:
+        """Passes a message of realtime.wakeups to the sockets of its user in this process."""
         for socket in tuple(self.sockets.get(message.get("user_id", 0), ())):
             try:
                 socket.on_message(message)
             except Exception:
-                # The other sockets get it all the same, and the process continues to listen.
+                # The other sockets still get it, and the process continues to listen.
                 logger.exception("a socket could not take a %s", message.get("type"))
 
     # --- Subscriptions -------------------------------------------------------------------------
@@ -118,13 +119,13 @@ class Hub:
         return task
 
     async def _join_group(self, user_id: int) -> None:
-        """Tries until it works or no socket is left; sockets that waited then read the position of the log."""
+        """Tries until it succeeds or no socket is left. Then the waiting sockets read the position of the log."""
         layer = get_channel_layer()
         started = time.monotonic()
         await self._has_channel.wait()
         while user_id in self.sockets:
             try:
-                await layer.group_add(groups.group_of(user_id), self._channel)
+                await layer.group_add(wakeups.group_of(user_id), self._channel)
                 break
             except Exception as error:
                 logger.warning("no subscription yet: %s", error.__class__.__name__)
@@ -133,9 +134,9 @@ class Hub:
             return
         self._joined.add(user_id)
         if user_id not in self.sockets:  # the last one has closed meanwhile
-            keep_until_done(self._unsubscribe(user_id))
+            run_in_background(self._unsubscribe(user_id))
         if time.monotonic() - started > JOIN_SECONDS / 2:
-            self.deliver(groups.PollPosition(type="poll_position", user_id=user_id))
+            self.deliver(wakeups.PollPosition(type="poll_position", user_id=user_id))
 
     async def _unsubscribe(self, user_id: int) -> None:
         await asyncio.sleep(LINGER_SECONDS)
@@ -143,7 +144,7 @@ class Hub:
             return
         self._joined.discard(user_id)
         try:
-            await get_channel_layer().group_discard(groups.group_of(user_id), self._channel)
+            await get_channel_layer().group_discard(wakeups.group_of(user_id), self._channel)
         except Exception as error:
             logger.info("left a group without telling Redis: %s", error.__class__.__name__)
 
@@ -156,7 +157,12 @@ class Hub:
                     self._channel = await layer.new_channel("hub.")
                     self._has_channel.set()
                 while True:
-                    self.deliver(await layer.receive(self._channel))
+                    try:
+                        message = await layer.receive(self._channel)
+                    except ValueError:  # it cannot be unpacked
+                        message = None
+                    if wakeups.is_message(message):
+                        self.deliver(message)
             except Exception as error:
                 logger.warning("not listening to Redis: %s", error.__class__.__name__)
                 await asyncio.sleep(RETRY_SECONDS)
@@ -165,7 +171,7 @@ class Hub:
 
     @staticmethod
     async def _repeat(work: Callable[[], Awaitable[object]], seconds: float, name: str) -> None:
-        """Repeats the work with pauses of about so many seconds: not all processes at the same time."""
+        """Repeats the work with pauses of about so many seconds, so that processes do not all work at the same time."""
         while True:
             await asyncio.sleep(seconds * random.uniform(0.8, 1.0))
             try:
@@ -174,7 +180,7 @@ class Hub:
                 logger.warning("%s failed: %s", name, error.__class__.__name__)
 
     async def sweep(self) -> None:
-        """Closes sockets that may not stay open, and wakes those whose log has grown without a wake-up; announces users
+        """Closes sockets that may not stay open, wakes those whose log has grown without a wake-up, and announces users
         of killed processes as offline."""
         sweeps, self._sweeps = self._sweeps, 0
         open_sockets = [
@@ -188,13 +194,13 @@ class Hub:
             ended, unlisted, heads = await in_database(_read_positions, [identity for _, identity in chunk])
             for socket, identity in chunk:
                 user_id = identity.user_id
-                # A token that was renewed meanwhile was not read.
+                # The result is not about a token that was renewed meanwhile.
                 if identity.token in ended and socket.identity == identity:
                     socket.close_soon(Close.UNAUTHORISED, ended[identity.token])
                 elif (code := unlisted.get(identity.socket_id)) is not None:
                     socket.close_soon(code)
                 else:
-                    socket.on_message(groups.NewEvents(type="new_events", user_id=user_id, seq=heads.get(user_id, 0)))
+                    socket.on_message(wakeups.NewEvents(type="new_events", user_id=user_id, seq=heads.get(user_id, 0)))
         if not open_sockets:
             return
         # After an outage of the database the other processes touch their sockets first.
@@ -214,7 +220,7 @@ class Hub:
         """Called with the first request of a process, so that calls end in time without any open socket."""
         if self._tasks:
             return
-        groups.register(self.deliver)
+        wakeups.register(self.deliver)
         endless = [
             self._repeat(self.sweep, socket_service.sweep_seconds(), "sweep"),
             # A call whose deadline has passed also ends when it is read.
@@ -229,7 +235,7 @@ class Hub:
 _background: set[asyncio.Task[Any]] = set()
 
 
-def keep_until_done(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+def run_in_background(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
     """Starts a task without awaiting it and keeps a reference (the event loop keeps only a weak one)."""
     task = asyncio.ensure_future(work)
     _background.add(task)

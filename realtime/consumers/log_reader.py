@@ -18,11 +18,11 @@ from realtime import selectors, socket_events
 from realtime.conf import conf
 from realtime.consumers import protocol
 from realtime.consumers.database import in_database
-from realtime.consumers.hub import Hub, keep_until_done
+from realtime.consumers.hub import Hub, run_in_background
 from realtime.consumers.protocol import Identity, OpenSocket
-from realtime.kinds import SocketRef
+from realtime.devices import Device
 from realtime.selectors import LoggedEvent, UserEvents
-from realtime.services import log, sockets
+from realtime.services import event_log, sockets
 
 logger = logging.getLogger("parley.realtime")
 
@@ -44,7 +44,7 @@ class OutgoingEvent(NamedTuple):
 def render_batch(batch: Sequence[UserEvents]) -> list[list[OutgoingEvent]]:
     """The events of several sockets, ready to be sent."""
     return [
-        [_outgoing(frame, part.user_id) for frame in frames]
+        [_outgoing(frame, part.device.user_id) for frame in frames]
         for part, frames in zip(batch, socket_events.render(batch), strict=True)
     ]
 
@@ -58,18 +58,18 @@ def _outgoing(frame: dict[str, Any], user_id: int) -> OutgoingEvent:
     return OutgoingEvent(frame["seq"], text, len(text.encode()), socket_events.EVENTS[kind].moves_badge, brings)
 
 
-def _read_events(user_id: int, seq: int, limit: int, device: SocketRef) -> list[OutgoingEvent]:
-    [outgoing] = render_batch([UserEvents(user_id, selectors.events_after(user_id, seq, limit), device)])
+def _read_events(device: Device, seq: int, limit: int) -> list[OutgoingEvent]:
+    [outgoing] = render_batch([UserEvents(device, selectors.events_after(device.user_id, seq, limit))])
     return outgoing
 
 
 @dataclass(slots=True, eq=False)
 class Window:
-    """The events that a client has been sent and has not acknowledged, and the record of what it has."""
+    """The events that a client was sent and has not acknowledged, and the record of its acknowledgements."""
 
     _socket: OpenSocket
     acked: int = 0
-    # Without their texts.
+    # The sent events without their texts.
     _events: list[OutgoingEvent] = field(default_factory=list)
     _bytes: int = 0
     # The newest acknowledged message of each conversation that is not recorded yet.
@@ -97,7 +97,7 @@ class Window:
                 self._delivered[conversation_id] = max(message_id, self._delivered.get(conversation_id, 0))
         if not self._is_recording:
             self._is_recording = True
-            keep_until_done(self._record())
+            run_in_background(self._record())
 
     def room(self) -> int:
         """How many more events may be sent."""
@@ -134,12 +134,12 @@ class LogReader:
     # Starts the task that calls `send_next`.
     _wake: Callable[[], None]
     window: Window = field(init=False)
-    # Positions in the log: the last event that was sent, and the last one there is.
+    # Positions in the log: the last event that was sent, and the newest one.
     sent: int = 0
     head: int = 0
-    # When the window became full, by the clock of the event loop.
+    # The time at which the window became full, by the clock of the event loop.
     blocked_at: float | None = None
-    # An event was sent that may have changed the counters of unread rows.
+    # An event was sent that may have changed the unread counters.
     is_badge_due: bool = False
     # New events that came with a wake-up.
     _inline: list[LoggedEvent] = field(default_factory=list)
@@ -152,19 +152,21 @@ class LogReader:
         self.window = Window(self._socket)
 
     def start_at(self, seq: int, head: int = 0) -> None:
-        """Starts with the event after `seq`; `head` is the last one there is, if that is known to be a later one."""
+        """Starts with the event after `seq`. `head` is the newest event, if a later one is known."""
         self.sent, self.head = seq, max(seq, head)
         self._copy = None
         self.window.restart(seq)
         self.blocked_at = None
 
     def resume(self, epoch: str | None, seq: int) -> None:
-        """Continues from `seq`, if that is still available."""
+        """Continues after `seq`, if that is still available."""
         self._resume = (epoch, seq)
+        # The counters are not a durable event: the last frame may have been lost with the former connection.
+        self.is_badge_due = True
         self._wake()
 
     def advance_head(self, head: int, events: Iterable[Sequence[Any]] = (), copy: Sequence[Any] | None = None) -> None:
-        """Records that the log has grown to `head`; `events` may hold its last events, `copy` the message of one."""
+        """Records that the log has grown to `head`. `events` may hold its last events, `copy` the message of one."""
         if head <= self.head:
             return
         # A later event may have changed the message that came with an earlier one.
@@ -193,7 +195,7 @@ class LogReader:
             self._wake()
 
     async def send_next(self) -> bool:
-        """Sends what comes next; False if there is nothing to send, or no room for it."""
+        """Sends the next events; False if there is nothing to send, or no room for it."""
         if self._resume is not None:
             await self._go_back(*self._resume)
             return True
@@ -204,7 +206,7 @@ class LogReader:
         if self.head <= self.sent:
             return False
         if self.window.room() <= 0:
-            # A message that has to wait is read when there is room, as it is then.
+            # A message that has to wait is read again when there is room, because it may have changed.
             self._copy = None
             self.blocked_at = self.blocked_at or asyncio.get_running_loop().time()
             return False
@@ -215,21 +217,19 @@ class LogReader:
         identity = self._identity
         happened_at = None
         if self._inline and self._inline[0].seq == self.sent + 1:
-            # One by one: the first is sent while the next is still being read. It stays in the list meanwhile, so that
-            # the events of the next wake-up follow it.
+            # The events are taken one by one, so that the first is sent while the next is being read. It stays in the
+            # list meanwhile, so that the events of the next wake-up follow it.
             first = self._inline[0]
             happened_at = first.created_at
             if self._copy is not None and self._copy[0] == first.seq:
                 complete = first._replace(data=self._copy[1])
-                [outgoing] = render_batch([UserEvents(identity.user_id, [complete], identity.device)])
+                [outgoing] = render_batch([UserEvents(identity.device, [complete])])
             else:
-                outgoing = await Hub.here().batched(
-                    render_batch, UserEvents(identity.user_id, [first], identity.device)
-                )
+                outgoing = await Hub.here().batched(render_batch, UserEvents(identity.device, [first]))
         else:
             self._inline.clear()
             limit = min(self.window.room(), BATCH)
-            outgoing = await in_database(_read_events, identity.user_id, self.sent, limit, identity.device)
+            outgoing = await in_database(_read_events, identity.device, self.sent, limit)
         if not outgoing or outgoing[0].seq != self.sent + 1:
             await self._find_position()
             return
@@ -240,7 +240,7 @@ class LogReader:
         while self._inline and self._inline[0].seq <= self.sent:
             self._inline.pop(0)
         if happened_at is not None:
-            log.DELIVERY_SECONDS.observe(max(0.0, (timezone.now() - happened_at).total_seconds()))
+            event_log.DELIVERY_SECONDS.observe(max(0.0, (timezone.now() - happened_at).total_seconds()))
 
     async def _send_event(self, event: OutgoingEvent) -> None:
         self.sent = event.seq
@@ -250,7 +250,7 @@ class LogReader:
         await self._transmit(event.text)
 
     async def _find_position(self) -> None:
-        """The next event is missing: it was pruned, or the log has a new epoch."""
+        """Handles a missing next event: it was pruned, or the log has a new epoch."""
         position = await self._read_position()
         if reason := position.reset_reason(self.sent):
             await self._resync(reason, position.head_seq)
@@ -259,13 +259,13 @@ class LogReader:
 
     async def _go_back(self, epoch: str | None, seq: int) -> None:
         position = await self._read_position()
-        if self._resume == (epoch, seq):  # else the client has asked for another position meanwhile, which follows
+        if self._resume == (epoch, seq):  # else the client has asked for another position meanwhile
             self._resume = None
         if reason := position.reset_reason(seq, epoch):
             await self._resync(reason, position.head_seq)
         else:
             self.start_at(seq, max(self.head, position.head_seq))
-            # An acknowledgement for a new socket, too: the client has everything up to here.
+            # Resuming also acknowledges: the client has everything up to here.
             self.window.acknowledge(seq)
             self._sync_target = position.head_seq
 
@@ -275,8 +275,8 @@ class LogReader:
         self._sync_target = None
         await self._transmit(protocol.write({"type": "resync", "data": {"reason": reason, "seq": seq}}))
 
-    def _read_position(self) -> Awaitable[log.Position]:
-        return Hub.here().batched(log.positions, self._identity.user_id)
+    def _read_position(self) -> Awaitable[event_log.Position]:
+        return Hub.here().batched(event_log.positions, self._identity.user_id)
 
     @property
     def _identity(self) -> Identity:

@@ -1,5 +1,5 @@
 """Sends the frames of one socket, in one task that runs only while there is work: replies and ephemeral frames first,
-then the events of the user's log, then the counters of unread rows.
+then the events of the user's log, then the unread counters.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from django.utils import translation
 from rest_framework.settings import api_settings
 
 from notifications import selectors as notifications
+from realtime.close_codes import Close
 from realtime.conf import conf
 from realtime.consumers import protocol
 from realtime.consumers.database import in_database
 from realtime.consumers.hub import Hub
 from realtime.consumers.log_reader import LogReader
 from realtime.consumers.protocol import OpenSocket, Ref
-from realtime.kinds import Close
 
 logger = logging.getLogger("parley.realtime")
 
@@ -34,9 +34,9 @@ class Outbox:
     _socket: OpenSocket
     log: LogReader = field(init=False)
     _task: asyncio.Task[None] | None = None
-    # A list, as it is nearly always empty: an empty deque takes ten times the memory.
+    # Nearly always empty. A list, because an empty deque takes ten times the memory.
     _frames: list[str] = field(default_factory=list)
-    # When the frame that is being sent began, by the clock of the event loop.
+    # The start of the current send, by the clock of the event loop.
     _transmitting_at: float | None = None
     _badge: dict[str, int] | None = None
     _badge_at: float = 0
@@ -70,7 +70,7 @@ class Outbox:
         self._ensure_running()
 
     def is_full(self) -> bool:
-        """Too many replies wait: no more commands should be executed."""
+        """Whether too many replies wait, so that no more commands should be executed."""
         return len(self._frames) >= DROPPABLE_FRAMES
 
     def check_stuck(self, now: float) -> None:
@@ -122,7 +122,7 @@ class Outbox:
         return await self.log.send_next() or await self._send_badge()
 
     async def _send_badge(self) -> bool:
-        """Sends the counters of unread rows if they may have changed, at most once in BADGE_SECONDS."""
+        """Sends the unread counters if they may have changed, at most once in BADGE_SECONDS."""
         identity = self._socket.identity
         if identity is None or not self.log.is_badge_due or self.log.window.is_half_full():
             return False

@@ -1,19 +1,22 @@
-"""What goes over a socket: the frames of clients and server. What its parts share: who is signed in, and the consumer as
+"""The frames of clients and server, and the types that the parts of a socket share: its identity, and the consumer as
 they see it.
 """
 
 import json
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
 from rest_framework.utils.encoders import JSONEncoder
 
-from core.parsers import parse_json
+from core.api.parsers import parse_json
 from core.text import is_encodable
-from realtime import groups
-from realtime.kinds import Close, SocketRef
+from core.times import json_time
+from realtime import wakeups
+from realtime.close_codes import Close
+from realtime.devices import Device
 
 MAX_REF = 64
 MAX_TYPE = 64
@@ -57,9 +60,14 @@ def read(text: str) -> CommandFrame:
     return CommandFrame(kind, ref, data or {})
 
 
+class _Encoder(JSONEncoder):
+    def default(self, obj: Any) -> Any:
+        return json_time(obj) if isinstance(obj, datetime) else super().default(obj)
+
+
 def write(frame: dict[str, Any]) -> str:
     """A frame as JSON, with times and lazy texts in the format of REST replies."""
-    return json.dumps(frame, cls=JSONEncoder, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return json.dumps(frame, cls=_Encoder, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def reply(ref: Ref, data: dict[str, Any]) -> str:
@@ -80,12 +88,12 @@ Send = Callable[[Message], Awaitable[None]]
 
 
 class Identity(NamedTuple):
-    """The user, the session and the token that a socket is signed in with."""
+    """The user, the session and the token of a socket."""
 
     user_id: int
     session_id: int
     sid: UUID
-    # Of the token that opened or last renewed the socket.
+    # The id of the token that opened or last renewed the socket.
     generation: int
     socket_id: str
 
@@ -94,12 +102,12 @@ class Identity(NamedTuple):
         return self.session_id, self.generation
 
     @property
-    def device(self) -> SocketRef:
-        return SocketRef(self.session_id, self.socket_id)
+    def device(self) -> Device:
+        return Device(self.user_id, self.session_id, self.socket_id)
 
 
 class OpenSocket(Protocol):
-    """What the parts of a socket know of its consumer."""
+    """The consumer as the parts of its socket see it."""
 
     id: str
     # None until the socket is signed in.
@@ -107,7 +115,7 @@ class OpenSocket(Protocol):
     language: str
     is_closing: bool
 
-    def on_message(self, message: groups.Message) -> None: ...
+    def on_message(self, message: wakeups.Message) -> None: ...
 
     def close_soon(self, code: Close, reason: str | None = None) -> None: ...
 

@@ -2,33 +2,40 @@
 
 A user with an open socket is online, for their contacts only, unless hidden or blocked.
 
-Only the socket's row is written, and the sweep of its process touches it. After the end of a killed process its users
-count as offline without further action; the sweeps of the others announce it.
+Only the socket's row is written, and the sweep of its process touches it. The users of a killed process count as
+offline without further action; the sweeps of other processes announce it.
 """
 
+import time
+from collections import OrderedDict
 from collections.abc import Sequence
 from datetime import datetime
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import transaction
 
 from accounts.selectors import active_verified_sessions, ids_blocked_either_way, users_by_ids
 from accounts.services import profile
-from core.text import json_time
+from core.conf import project
+from core.times import json_time
 from messaging.selectors import check_can_contact, conversation_for, presence_visible_to, reachable_peers
-from realtime import groups, selectors
-from realtime.kinds import SocketRef
+from realtime import selectors, wakeups
+from realtime.devices import Device
 from realtime.services import sockets
 
 if TYPE_CHECKING:
     from accounts.models import User
 
 WATCHED = 100
+TYPING_SECONDS = 1.0
+# The most conversations that are remembered; the least recent ones are forgotten first.
+TYPING_REMEMBERED = 20_000
 
 
-def watch(*, viewer: "User", device: SocketRef, user_ids: list[int]) -> list[dict[str, Any]]:
-    """The presence of those users whom the viewer may watch: they share a conversation with a message, the other
-    user has written or accepts messages from everyone, there is no block and presence is not hidden.
+def watch(*, viewer: "User", device: Device, user_ids: list[int]) -> list[dict[str, Any]]:
+    """The presence of those of these users whom the viewer may watch. They share a conversation with a message, the
+    other user has written or accepts messages from everyone, there is no block, and presence is not hidden.
 
     From now on this socket gets changes of these users only. Other ids are left out without an error, so that
     a hidden user looks like an unknown one.
@@ -41,28 +48,29 @@ def watch(*, viewer: "User", device: SocketRef, user_ids: list[int]) -> list[dic
         for user_id, person in sorted(users_by_ids(allowed).items())
         if person.show_last_seen
     ]
-    watch = groups.Watch(type="watch", user_id=viewer.id, only=device.socket_id, watched_ids=user_ids)
+    watch = wakeups.Watch(type="watch", user_id=viewer.id, only=device.socket_id, watched_ids=user_ids)
     current = [_presence_message(viewer.id, state, only=device.socket_id) for state in states if state["online"]]
-    # The socket that asks is in this process. In this order: it must know whom it watches before the current state arrives.
-    groups.deliver_here([watch, *current])
+    # The socket that asks is in this process. It must know whom it watches before the current state arrives.
+    wakeups.deliver_here([watch, *current])
     return states
 
 
 def user_connected(*, person: "User") -> None:
     """The first socket of a user has opened."""
     if person.show_last_seen:
-        groups.publish(_to_watchers(person, online=True))
+        wakeups.publish(_to_watchers(person, online=True))
 
 
 def users_disconnected(*, user_ids: set[int], at: datetime) -> None:
-    """A socket of each user closed and its row was deleted; announces those as offline whose last one it was."""
+    """A socket of each of these users closed and its row was deleted. Announces a user as offline if it was the last
+    one."""
     profile.record_last_seen(user_ids=user_ids, at=at)
     offline = user_ids - selectors.online_user_ids(user_ids)
     people = [person for person in users_by_ids(offline).values() if person.show_last_seen]
     messages = {person.id: _to_watchers(person, online=False) for person in people}
-    # Some may have come back meanwhile, and have been announced as online.
+    # Some may have come back meanwhile and were announced as online.
     back = selectors.online_user_ids(offline)
-    groups.publish(message for user_id, own in messages.items() if user_id not in back for message in own)
+    wakeups.publish(message for user_id, own in messages.items() if user_id not in back for message in own)
 
 
 def forget_killed(*, now: datetime) -> int:
@@ -76,11 +84,11 @@ def forget_killed(*, now: datetime) -> int:
 def visibility_changed(*, person: "User") -> None:
     """The user shows or hides when they are online."""
     messages = _to_watchers(person, online=bool(selectors.online_user_ids({person.id})))
-    transaction.on_commit(lambda: groups.publish(messages), robust=True)
+    transaction.on_commit(lambda: wakeups.publish(messages), robust=True)
 
 
-def _to_watchers(person: "User", *, online: bool) -> list[groups.Frame]:
-    """The presence, for every socket of a contact; each relays only users that its client watches."""
+def _to_watchers(person: "User", *, online: bool) -> list[wakeups.Frame]:
+    """Sends the presence to every socket of a contact; each relays only users that its client watches."""
     peers = selectors.online_peers_of(person.id)
     if not peers:
         return []
@@ -89,8 +97,8 @@ def _to_watchers(person: "User", *, online: bool) -> list[groups.Frame]:
     return [_presence_message(peer, state) for peer in sorted(peers)]
 
 
-def _presence_message(user_id: int, state: dict[str, Any], only: str | None = None) -> groups.Frame:
-    return groups.frame_message(user_id, {"type": "presence", "data": state}, only=only)
+def _presence_message(user_id: int, state: dict[str, Any], only: str | None = None) -> wakeups.Frame:
+    return wakeups.frame_message(user_id, {"type": "presence", "data": state}, only=only)
 
 
 def _state(person: "User", *, online: bool) -> dict[str, Any]:
@@ -113,7 +121,37 @@ def typing(*, actor: "User", conversation_id: object, is_typing: bool) -> None:
     """
     conversation = conversation_for(actor, conversation_id)
     check_can_contact(actor, conversation)
-    groups.publish([_typing_message(conversation.other_id(actor.id), conversation.id, actor.id, is_typing)])
+    if _typing_rate.allows(actor.id, conversation.id, is_typing):
+        wakeups.publish([_typing_message(conversation.other_id(actor.id), conversation.id, actor.id, is_typing)])
+
+
+class TypingRate:
+    """Allows one notice a second from a user about a conversation, from all sockets of this process. The end of a
+    relayed notice passes at once. More notices are dropped without an error, because they would be out of date."""
+
+    def __init__(self) -> None:
+        # (user, conversation) → the time of the last relayed notice, and its value.
+        self._last: OrderedDict[tuple[int, int], tuple[float, bool]] = OrderedDict()
+        self._lock = Lock()
+
+    def allows(self, user_id: int, conversation_id: int, is_typing: bool) -> bool:
+        """Whether to relay this notice; it then counts."""
+        if not project.RATELIMIT_ENABLE:
+            return True
+        now, key = time.monotonic(), (user_id, conversation_id)
+        with self._lock:
+            at, was_typing = self._last.get(key, (-TYPING_SECONDS, False))
+            if now - at < TYPING_SECONDS and not (was_typing and not is_typing):
+                return False
+            # The end of typing does not allow an earlier next notice.
+            self._last[key] = (at if now - at < TYPING_SECONDS else now, is_typing)
+            self._last.move_to_end(key)
+            if len(self._last) > TYPING_REMEMBERED:
+                self._last.popitem(last=False)
+        return True
+
+
+_typing_rate = TypingRate()
 
 
 class TypingNotice(NamedTuple):
@@ -126,7 +164,7 @@ class TypingNotice(NamedTuple):
 
 
 def relay_typing_batch(notices: Sequence[TypingNotice]) -> list[bool]:
-    """Relays all permitted notices in two queries and one PUBLISH; returns for each whether it was relayed.
+    """Relays all permitted notices in two queries and one PUBLISH. Returns for each whether it was relayed.
 
     The caller passes the others to `typing`, which raises their error.
     """
@@ -135,13 +173,13 @@ def relay_typing_batch(notices: Sequence[TypingNotice]) -> list[bool]:
     messages, passed = [], []
     for session_id, user_id, conversation_id, is_typing in notices:
         peer_id = peers.get((conversation_id, user_id)) if owners.get(session_id) == user_id else None
-        if peer_id is not None:
+        if peer_id is not None and _typing_rate.allows(user_id, conversation_id, is_typing):
             messages.append(_typing_message(peer_id, conversation_id, user_id, is_typing))
         passed.append(peer_id is not None)
-    groups.publish(messages)
+    wakeups.publish(messages)
     return passed
 
 
-def _typing_message(peer_id: int, conversation_id: int, user_id: int, is_typing: bool) -> groups.Frame:
+def _typing_message(peer_id: int, conversation_id: int, user_id: int, is_typing: bool) -> wakeups.Frame:
     data = {"conversation_id": conversation_id, "user_id": user_id, "is_typing": is_typing}
-    return groups.frame_message(peer_id, {"type": "typing", "data": data})
+    return wakeups.frame_message(peer_id, {"type": "typing", "data": data})

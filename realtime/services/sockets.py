@@ -11,16 +11,17 @@ from django.db.models import Max
 from django.utils import timezone
 
 from core.conf import project
-from core.database import as_parameter, prepared, rows
-from core.transactions import unit_of_work
+from core.database.statements import as_parameter, prepared, rows
+from core.database.transactions import unit_of_work
 from messaging.selectors import conversations_for
 from messaging.services import conversations
 from notifications.services.delivery import SocketStatus, SocketStatusQuery
-from realtime import groups
+from realtime import wakeups
+from realtime.close_codes import Close
 from realtime.conf import conf
-from realtime.kinds import Close
+from realtime.devices import Device
 from realtime.models import CallParticipant, Event, Socket, Stream, alive_since
-from realtime.services import log
+from realtime.services import event_log
 
 UNIT_OF_WORK_DURATION = timedelta(seconds=0.5)
 # The most sockets that one call purges.
@@ -33,20 +34,21 @@ def sweep_seconds() -> float:
 
 
 class Opened(NamedTuple):
-    """The state at the opening of a socket."""
+    """The state when a socket opened."""
 
     # Of two concurrent sockets the earlier one is the first.
     is_first: bool
     in_call: bool
-    position: log.Position
+    position: event_log.Position
 
 
-def opened(*, socket_id: str, user_id: int, session_id: int) -> Opened:
+# Sockets are rows, so that limits and presence apply across all processes: docs/decisions/real-time.md#0049
+def opened(device: Device) -> Opened:
     """Records a new socket. Above the limit, the oldest sockets of that user are closed.
 
     Two hand-written statements: after a restart all clients reconnect at once.
     """
-    fetched = _record_and_read(socket_id, user_id, session_id)
+    fetched = _record_and_read(device)
     others = [(other_id, is_later) for *_, other_id, is_later in fetched if other_id is not None]
     epoch, head_seq, min_seq, in_call, *_ = fetched[0]
     excess_ids = [other_id for other_id, _ in others[max(0, conf.SOCKETS_PER_USER - 1) :]]
@@ -54,13 +56,14 @@ def opened(*, socket_id: str, user_id: int, session_id: int) -> Opened:
         # Their rows are deleted at once: the next new socket must not count them again.
         with unit_of_work():
             Socket.objects.filter(id__in=excess_ids).delete()
-            message = groups.TooManySockets(type="too_many_sockets", user_id=user_id, socket_ids=excess_ids)
-            transaction.on_commit(lambda: groups.publish([message]), robust=True)
-    return Opened(all(is_later for _, is_later in others), bool(in_call), log.Position(epoch, head_seq, min_seq))
+            message = wakeups.TooManySockets(type="too_many_sockets", user_id=device.user_id, socket_ids=excess_ids)
+            transaction.on_commit(lambda: wakeups.publish([message]), robust=True)
+    return Opened(all(is_later for _, is_later in others), bool(in_call), event_log.Position(epoch, head_seq, min_seq))
 
 
-def _record_and_read(socket_id: str, user_id: int, session_id: int) -> list[tuple[Any, ...]]:
+def _record_and_read(device: Device) -> list[tuple[Any, ...]]:
     """The log's position, whether there is a call, and the user's other sockets (or None), newest first."""
+    user_id, session_id, socket_id = device
     now = timezone.now()
     dead, at = (as_parameter(moment) for moment in (alive_since(now), now))
     with prepared() as cursor:
@@ -68,7 +71,7 @@ def _record_and_read(socket_id: str, user_id: int, session_id: int) -> list[tupl
     state_of = [at, socket_id, dead, user_id]
     fetched = rows(_READ_STATE, state_of)
     if not fetched:
-        log.position(user_id)  # creates it
+        event_log.position(user_id)  # creates it
         fetched = rows(_READ_STATE, state_of)
     return fetched
 
@@ -87,9 +90,22 @@ _READ_STATE = (
 )
 
 
-def renewed(*, socket_id: str, session_id: int) -> None:
+def last_seen(socket_ids: Iterable[str]) -> dict[str, datetime]:
+    """When their processes last touched these sockets. One that has closed is missing."""
+    return dict(Socket.objects.filter(id__in=list(socket_ids)).values_list("id", "seen_at"))
+
+
+def newest_of(*, user_id: int, session_id: int | None, but: str, since: datetime) -> Device | None:
+    """The newest socket of the session, `but` one, that has opened since then and has not closed."""
+    others = Socket.objects.filter(user_id=user_id, session_id=session_id).exclude(id=but)
+    newest = others.filter(opened_at__gte=since).order_by("opened_at").last()
+    return None if newest is None else Device(user_id, newest.session_id, newest.id)
+
+
+def renewed(device: Device) -> None:
     """Stores that a socket continues with another session of the same user."""
-    Socket.objects.filter(id=socket_id).exclude(session_id=session_id).update(session_id=session_id)
+    listed = Socket.objects.filter(id=device.socket_id)
+    listed.exclude(session_id=device.session_id).update(session_id=device.session_id)
 
 
 def closed(*, socket_ids: Iterable[str]) -> None:
@@ -99,7 +115,7 @@ def closed(*, socket_ids: Iterable[str]) -> None:
 
 def still_open(*, owners: Mapping[str, int]) -> dict[str, Close]:
     """Called by the sweep of a process with its open sockets and their users. Returns those that have to close: newer
-    ones replaced them, or they were purged, as the process had not touched them for minutes."""
+    ones replaced them, or they were purged because the process had not touched them for minutes."""
     listed = Socket.objects.filter(id__in=list(owners))
     if listed.update(seen_at=timezone.now()) == len(owners):
         return {}
@@ -113,8 +129,8 @@ def still_open(*, owners: Mapping[str, int]) -> dict[str, Close]:
 
 
 def purge_dead(*, now: datetime) -> list[tuple[int, datetime]]:
-    """Deletes sockets of processes that were killed, the earliest first; returns the user of each, and when its process
-    touched it last."""
+    """Deletes sockets of processes that were killed, the earliest first. Returns the user of each, and the time when
+    its process last touched it."""
     dead = Socket.objects.filter(seen_at__lt=now - timedelta(seconds=2 * conf.SOCKET_DEAD_SECONDS))
     with unit_of_work():
         locked = dead.select_for_update(skip_locked=True).order_by("seen_at")
@@ -125,22 +141,22 @@ def purge_dead(*, now: datetime) -> list[tuple[int, datetime]]:
 
 def end_sessions(*, user_id: int, session_ids: Iterable[int], code: str) -> None:
     """Closes the sockets of sessions with 4401 and this code as the reason, once the open transaction has committed."""
-    message = groups.End(type="end", user_id=user_id, session_ids=list(session_ids), code=code)
-    transaction.on_commit(lambda: groups.publish([message]), robust=True)
+    message = wakeups.End(type="end", user_id=user_id, session_ids=list(session_ids), code=code)
+    transaction.on_commit(lambda: wakeups.publish([message]), robust=True)
 
 
 def recheck(*, user_id: int) -> None:
     """Makes a user's sockets check after the commit whether they may stay open."""
-    message = groups.Recheck(type="recheck", user_id=user_id)
-    transaction.on_commit(lambda: groups.publish([message]), robust=True)
+    message = wakeups.Recheck(type="recheck", user_id=user_id)
+    transaction.on_commit(lambda: wakeups.publish([message]), robust=True)
 
 
 _ACKNOWLEDGE = f"UPDATE {Socket._meta.db_table} SET acked_seq = %s WHERE id = %s AND acked_seq < %s"
 
 
 def acknowledged(*, socket_id: str, user_id: int, seq: int, delivered: Mapping[int, int]) -> None:
-    """A device of this user has the log up to `seq`, with the messages of these conversations up to these
-    ids: no push is needed for it, and the senders see the messages as delivered."""
+    """A device of this user has the log up to `seq`, with the messages of these conversations up to these ids. It needs
+    no push for them, and the senders see the messages as delivered."""
     with prepared() as cursor:
         cursor.execute(_ACKNOWLEDGE, [seq, socket_id, seq])
     if delivered:
@@ -148,10 +164,10 @@ def acknowledged(*, socket_id: str, user_id: int, seq: int, delivered: Mapping[i
 
 
 def socket_statuses(queries: Sequence[SocketStatusQuery]) -> list[SocketStatus]:
-    """For the delivery of pushes: whether a socket of the session acknowledged what was written at that time."""
+    """For the delivery of pushes: whether a socket of the session acknowledged the events of that time."""
     open_sockets = Socket.objects.alive().filter(session_id__any={query.session_id for query in queries})
     acked: dict[int, int] = dict(open_sockets.values_list("session_id").annotate(Max("acked_seq")))
-    # The devices of a user share the number.
+    # All devices of a user share this number.
     newest_seq = cache(_newest_seq)
 
     def status(query: SocketStatusQuery) -> SocketStatus:
@@ -171,11 +187,12 @@ def _newest_seq(user_id: int, since: datetime) -> int:
 
 
 def send_delivered(*, conversation: Any, user_id: int, delivered_id: int) -> None:
-    """Shows the sender that messages are delivered, after the commit; not with a block, nor what is shown as read."""
+    """Shows the sender after the commit that messages are delivered, unless there is a block or they are shown as
+    read."""
     peer_id = conversation.other_id(user_id)
     seen_by_peer = conversations_for(peer_id, [conversation.id]).get(conversation.id)
     if seen_by_peer is None or seen_by_peer.delivery_receipt != delivered_id:
         return
     data = {"conversation_id": conversation.id, "user_id": user_id, "delivered_id": delivered_id}
-    message = groups.frame_message(peer_id, {"type": "conversation.delivered", "data": data})
-    transaction.on_commit(lambda: groups.publish([message]), robust=True)
+    message = wakeups.frame_message(peer_id, {"type": "conversation.delivered", "data": data})
+    transaction.on_commit(lambda: wakeups.publish([message]), robust=True)

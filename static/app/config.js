@@ -1,6 +1,13 @@
-// Configuration that the server embeds in the page (config/web_client.py).
+// Configuration that the server embeds in the page (portal/client/page.py).
 const root = document.getElementById("app");
 
-export const config = { developer: false, demo: [], catalogs: {}, sheets: [], ...JSON.parse(root.dataset.options || "{}") };
+export const config = {
+  product: "",
+  developer: false,
+  demo: [],
+  catalogs: {},
+  sheets: [],
+  ...JSON.parse(root.dataset.options || "{}"),
+};
 // The address that the browser has loaded it from already.
-export const ICON = document.querySelector("link[rel=icon]").href;
+export const ICON = /** @type {HTMLLinkElement} */ (document.querySelector("link[rel=icon]")).href;

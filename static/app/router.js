@@ -1,6 +1,6 @@
 // The address is the state of navigation: links below /app/ change it without loading the page anew.
-import { html, useEffect } from "./html.js";
-import { createStore, useStore } from "./store.js";
+import { html, useEffect } from "./lib/html.js";
+import { createStore, useStore } from "./lib/store.js";
 
 const read = () => ({ path: location.pathname, search: location.search, hash: location.hash });
 const place = createStore(read());
@@ -33,7 +33,10 @@ function decode(part) {
 // "/app/chats/:id" against a path: {id} or null.
 export function match(pattern, path) {
   const names = pattern.split("/");
-  const parts = path.replace(/(.)\/$/, "$1").split("/").map(decode);
+  const parts = path
+    .replace(/(.)\/$/, "$1")
+    .split("/")
+    .map(decode);
   if (names.length !== parts.length) return null;
   const params = {};
   for (const [index, name] of names.entries()) {

@@ -1,15 +1,19 @@
 // What surrounds every page: navigation, the connection's state, notices, calls.
+import { nextPage, SIGN_IN } from "./addresses.js";
+import { Banner } from "./banner.js";
 import { parley } from "./client.js";
 import { config } from "./config.js";
-import { html, useEffect, useRef, useState } from "./html.js";
-import { onLanguage, t, tn, useLanguage } from "./i18n.js";
-import { Icon } from "./ui/icon.js";
-import { Banner } from "./ui/banner.js";
+import { html, useEffect, useRef, useState } from "./lib/html.js";
+import { onLanguage, t, useLanguage } from "./lib/i18n.js";
+import { useStore } from "./lib/store.js";
+import { usePageTitle, useTitle } from "./lib/title.js";
+import { load } from "./load.js";
+import { canReload } from "./reload.js";
+import { match, navigate, useLinks, usePlace } from "./router.js";
+import { ROUTES } from "./routes.js";
+import { app } from "./state/app.js";
+import { Loading } from "./ui/loading.js";
 import { Notices } from "./ui/notices.js";
-import { NavLink, match, navigate, useLinks, usePlace } from "./router.js";
-import { ROUTES, SIGN_IN, nextPage } from "./routes.js";
-import { app, useStore } from "./store.js";
-import { usePageTitle, useTitle } from "./title.js";
 
 function useRoute() {
   const { path, search } = usePlace();
@@ -54,40 +58,26 @@ function Unavailable() {
 }
 
 function Missing() {
-  useTitle(t("There is no such page"));
-  return html`<main class="page"><h1 tabindex="-1">${t("There is no such page")}</h1><p><a href="/app/">${t("Back to Parley")}</a></p></main>`;
+  useTitle(t("This page doesn't exist"));
+  return html`<main class="page"><h1 tabindex="-1">${t("This page doesn't exist")}</h1><p><a href="/app/">${t("Back to {product}", { product: config.product })}</a></p></main>`;
 }
 
 // A page that is there at once needs no sign of its loading.
 const PATIENCE_MS = 400;
 
-function Loading() {
+function Waiting() {
   const [isShown, setShown] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setShown(true), PATIENCE_MS);
     return () => clearTimeout(timer);
   }, []);
-  return isShown && html`<div class="spinner" role="progressbar" aria-label=${t("Loading")}></div>`;
-}
-
-function Navigation() {
-  const unread = useStore(app, (state) => state.unread);
-  const messages = useStore(app, (state) => state.messageUnread);
-  return html`<nav class="rail" aria-label=${t("Main")}>
-    <${NavLink} href="/app/chats"><${Icon} name="chats" /><span>${t("Chats")}</span><${Count} value=${messages} /><//>
-    <${NavLink} href="/app/calls"><${Icon} name="phone" /><span>${t("Calls")}</span><//>
-    <${NavLink} href="/app/notifications"><${Icon} name="bell" /><span>${t("Notifications")}</span><${Count} value=${unread} /><//>
-    <${NavLink} href="/app/settings"><${Icon} name="settings" /><span>${t("Settings")}</span><//>
-  </nav>`;
-}
-
-function Count({ value }) {
-  return value > 0 && html`<span class="count" aria-hidden="true">${value > 99 ? "99+" : value}</span>
-    <span class="visually-hidden">${tn("{n} unread", "{n} unread", value)}</span>`;
+  return isShown && html`<${Loading} />`;
 }
 
 // Before a module that could not be loaded is asked for again.
 const LAYER_PAUSE_MS = 5000;
+// Of those tries. After that one of the modules that it imports is missing, for which only a reload helps.
+const LAYER_TRIES = 3;
 
 // Calls ring on every page; their module is loaded once the first page stands.
 function CallLayer() {
@@ -95,10 +85,11 @@ function CallLayer() {
   const [failures, setFailures] = useState(0);
   useEffect(() => {
     let timer;
-    import("./calls/layer.js").then(
+    load("calls/layer.js").then(
       (module) => setLayer(() => module.default),
       () => {
-        timer = setTimeout(() => setFailures(failures + 1), LAYER_PAUSE_MS);
+        if (failures >= LAYER_TRIES && parley.status === "online" && canReload()) location.reload();
+        else timer = setTimeout(() => setFailures(failures + 1), LAYER_PAUSE_MS);
       },
     );
     return () => clearTimeout(timer);
@@ -109,10 +100,11 @@ function CallLayer() {
 export function App() {
   const [, redraw] = useState(0);
   const user = useStore(app, (state) => state.user);
+  const Navigation = useStore(app, (state) => state.Navigation);
   const isBroken = useStore(app, (state) => state.isBroken);
   const { route, params, query, path } = useRoute();
   const page = usePage(route);
-  const body = useRef();
+  const body = useRef(null);
   const first = useRef(true);
   useLinks();
   usePageTitle();
@@ -123,10 +115,12 @@ export function App() {
 
   const signedIn = Boolean(user);
   useEffect(() => {
-    if (route && !route.open && !signedIn && !parley.session.isSignedIn) navigate(`${SIGN_IN}?next=${encodeURIComponent(path)}`, { replace: true });
+    if (route && !route.open && !signedIn && !app.getSnapshot().leaving && !parley.session.isSignedIn)
+      navigate(`${SIGN_IN}?next=${encodeURIComponent(path)}`, { replace: true });
     if (route?.guest && signedIn && !parley.session.twoStep) navigate(nextPage(query), { replace: true });
     // An address that is not confirmed yet comes first.
-    if (route && !route.open && user?.is_verified === false) navigate(`/app/verify?email=${encodeURIComponent(user.email)}`, { replace: true });
+    if (route && !route.open && user?.is_verified === false)
+      navigate(`/app/verify?email=${encodeURIComponent(user.email)}`, { replace: true });
   }, [route, signedIn, user?.is_verified]);
 
   // A new page takes the focus, so that a keyboard or a screen reader goes on there.
@@ -140,12 +134,12 @@ export function App() {
   let Page = null;
   if (!route) Page = Missing;
   else if (isBroken && !route.open) Page = Unavailable;
-  else if (allowed) Page = page?.load === route.load ? page.Component : Loading;
+  else if (allowed) Page = page?.load === route.load ? page.Component : Waiting;
   return html`
     <a class="skip" href="#content" onClick=${skip}>${t("Skip to the content")}</a>
     <${Banner} />
     <div class=${`shell ${signedIn ? "signed-in" : "signed-out"}`}>
-      ${signedIn && html`<${Navigation} />`}
+      ${signedIn && Navigation && html`<${Navigation} />`}
       <div class="body" id="content" ref=${body} tabindex="-1">${Page && html`<${Page} params=${params} query=${query} />`}</div>
     </div>
     ${signedIn && html`<${CallLayer} />`}

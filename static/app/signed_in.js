@@ -1,10 +1,12 @@
-// Loaded for signed-in users only: the state of their chats and notifications, and the style sheets of those pages.
+// Loaded for signed-in users only: their state, the navigation, and the style sheets of those pages.
 import { listen as listenToNotifications } from "./chat/desktop_notifications.js";
-import { listen as listenToDrafts } from "./chat/drafts.js";
+import { parley } from "./client.js";
 import { config } from "./config.js";
-import { listen as listenToChats } from "./state/chats.js";
-import { listen as listenToFeed, sendRemovals } from "./state/feed.js";
-import { listen as listenToThreads } from "./state/thread.js";
+import { listen as listenToDrafts } from "./state/drafts.js";
+import { listen as listenToRemovals, sendRemovals } from "./state/removals.js";
+import { store } from "./state/store.js";
+
+export { Navigation } from "./navigation.js";
 
 function addSheet(address) {
   return new Promise((resolve) => {
@@ -15,7 +17,9 @@ function addSheet(address) {
 }
 
 export function prepare() {
-  for (const listen of [listenToChats, listenToThreads, listenToFeed, listenToNotifications, listenToDrafts]) listen();
+  for (const listen of [listenToRemovals, listenToNotifications, listenToDrafts]) listen();
+  // Every page needs them: for the names of those who call.
+  parley.on("reload", () => void store.conversations.load().catch(() => {}));
   return Promise.all(config.sheets.map(addSheet));
 }
 

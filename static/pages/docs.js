@@ -1,6 +1,10 @@
 // The documentation pages: navigation on phones, search as you type, copy buttons, tabs. Without this script,
 // navigation and all tabs are shown, and search is a page of its own.
 
+import { browserStorage, SafeStorage } from "../sdk/parley/storage.js";
+
+const kept = new SafeStorage(browserStorage("localStorage"));
+
 const make = (name, properties = {}, ...children) => {
   const element = Object.assign(document.createElement(name), properties);
   element.append(...children);
@@ -20,7 +24,19 @@ if (toggle) {
   });
 }
 
+// Only the navigation scrolls: the page stays where it is.
+const side = document.querySelector(".side");
+const here = side?.querySelector('[aria-current="true"]') ?? side?.querySelector('[aria-current="page"]');
+if (here) side.scrollTop = here.offsetTop - side.offsetTop - side.clientHeight / 3;
+
 // --- Search ---
+const isCtrlK = (event) => event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey;
+// The text with each of these words marked.
+const marked = (text, words) => {
+  if (!words.length) return [text];
+  const found = new RegExp(`(${words.map((word) => word).join("|")})`, "gi");
+  return text.split(found).map((piece, at) => (at % 2 ? make("mark", { textContent: piece }) : piece));
+};
 const find = document.querySelector(".find");
 if (find) {
   const input = find.querySelector("input");
@@ -36,13 +52,33 @@ if (find) {
     const response = await fetch(`${find.dataset.find}?q=${encodeURIComponent(query)}`).catch(() => null);
     const rows = response?.ok ? (await response.json()).hits : [];
     if (asked !== query) return;
-    const links = rows.slice(0, 8).map((row) =>
-      make("a", { href: row.address }, row.title, row.where ? make("span", { className: "quiet", textContent: ` ${row.where}` }) : ""),
+    const words = query.match(/[\p{L}\p{N}_]+/gu) ?? [];
+    const links = rows
+      .slice(0, 8)
+      .map((row) =>
+        make(
+          "a",
+          { href: row.address },
+          ...marked(row.title, words),
+          row.where ? make("span", { className: "quiet", textContent: ` ${row.where}` }) : "",
+        ),
+      );
+    hits.replaceChildren(
+      ...(links.length
+        ? links
+        : [make("a", { href: `${find.action}?q=${encodeURIComponent(query)}`, textContent: "No results" })]),
     );
-    hits.replaceChildren(...(links.length ? links : [make("a", { href: `${find.action}?q=${encodeURIComponent(query)}`, textContent: "No results" })]));
     hits.hidden = false;
   };
   input.addEventListener("input", show);
+  document.addEventListener("keydown", (event) => {
+    const writes = event.target.closest("input, textarea, select, [contenteditable]");
+    const asks = event.key === "/" ? !writes && !event.ctrlKey && !event.metaKey : isCtrlK(event);
+    if (!asks) return;
+    event.preventDefault();
+    input.focus();
+    input.select();
+  });
   find.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || hits.hidden) return;
     input.focus();
@@ -61,6 +97,7 @@ const WORDS = {
   python: "import|from|def|return|with|as|for|while|if|in|not|or|and|assert|raise|print|True|False|None",
   json: "true|false|null",
 };
+const ALIASES = { javascript: "js", jsx: "js", typescript: "ts", tsx: "ts", sh: "bash" };
 const colour = (code, language) => {
   const comment = language === "bash" || language === "python" ? "(?<=^|\\s)#.*" : "(?<=^|\\s)//.*";
   const kinds = new RegExp(
@@ -78,7 +115,8 @@ const colour = (code, language) => {
   code.replaceChildren(...pieces, text.slice(at));
 };
 for (const code of document.querySelectorAll("code[class^=language-]")) {
-  const language = code.className.slice("language-".length);
+  const name = code.className.slice("language-".length);
+  const language = ALIASES[name] ?? name;
   if (WORDS[language]) colour(code, language);
 }
 
@@ -119,7 +157,12 @@ groups.forEach((group, number) => {
   list.setAttribute("aria-label", "Language");
   group.querySelectorAll(".tab").forEach((panel, at) => {
     panel.id = `tab-${number}-${at}`;
-    const button = make("button", { type: "button", role: "tab", id: `${panel.id}-button`, textContent: panel.dataset.label });
+    const button = make("button", {
+      type: "button",
+      role: "tab",
+      id: `${panel.id}-button`,
+      textContent: panel.dataset.label,
+    });
     button.setAttribute("aria-controls", panel.id);
     panel.setAttribute("role", "tabpanel");
     panel.setAttribute("aria-labelledby", button.id);
@@ -128,7 +171,7 @@ groups.forEach((group, number) => {
   list.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (!button) return;
-    localStorage.setItem(KEY, button.textContent);
+    kept.setItem(KEY, button.textContent);
     choose(button.textContent);
   });
   list.addEventListener("keydown", (event) => {
@@ -141,6 +184,6 @@ groups.forEach((group, number) => {
   });
   group.prepend(list);
 });
-if (groups.length) choose(localStorage.getItem(KEY) ?? "curl");
+if (groups.length) choose(kept.getItem(KEY) ?? "curl");
 
 if (document.querySelector(".try")) import("./try.js");

@@ -1,13 +1,16 @@
 // "Try it": builds a request from the form of an operation, sends it to this server and shows the reply.
 
+import { browserStorage, SafeStorage } from "../sdk/parley/storage.js";
+
+const kept = new SafeStorage(browserStorage("sessionStorage"));
 const KEY = "parley-docs-token";
 
 const authorize = document.getElementById("authorize");
 
-const keptToken = () => sessionStorage.getItem(KEY) ?? "";
+const keptToken = () => kept.getItem(KEY) ?? "";
 
 const useToken = (token) => {
-  sessionStorage.setItem(KEY, token);
+  kept.setItem(KEY, token);
   for (const input of document.querySelectorAll('.try[data-needs="bearer"] [data-in="bearer"]')) input.value = token;
 };
 
@@ -19,7 +22,7 @@ const address = (section, inputs) => {
     if (place === "path") path = path.replace(`{${name}}`, encodeURIComponent(input.value));
     if (place === "query" && input.value !== "") query.set(name, input.value);
   }
-  return path + (query.size ? `?${query}` : "");
+  return path + (`${query}` ? `?${query}` : "");
 };
 
 const request = (section, inputs) => {

@@ -4,6 +4,7 @@ const form = document.getElementById("watch-form");
 const state = document.getElementById("watch-state");
 const frames = document.getElementById("watch-frames");
 const button = form.querySelector("button");
+form.hidden = state.hidden = false;
 const SHOWN = 200;
 let socket = null;
 let pinging = 0;

@@ -2,111 +2,67 @@
  * The Parley SDK: accounts, messages, notifications and calls behind one object.
  * An ES module without dependencies, for browsers and Node 20 or later. Types: parley.d.ts.
  */
-import { Calls } from "./parley/calls.js";
-import { Clock } from "./parley/clock.js";
-import { Emitter } from "./parley/emitter.js";
-import { defaultStorage, isBrowser, randomId, Tabs } from "./parley/environment.js";
-import { ParleyError } from "./parley/errors.js";
-import { Outbox } from "./parley/outbox.js";
-import { Presence, Typing } from "./parley/presence.js";
-import { Rest } from "./parley/rest.js";
-import { Session } from "./parley/session.js";
-import { Socket } from "./parley/socket.js";
+import { Client } from "./parley/client.js";
+import { Store } from "./parley/store.js";
+import { VERSION } from "./parley/version.js";
 
-export { ParleyError, randomId as newClientId };
+export { randomId as newClientId } from "./parley/environment.js";
+export { ParleyError } from "./parley/errors.js";
+export { LIMITS, prepareImage } from "./parley/limits.js";
 
-/** What the server accepts; worth checking before an upload. */
-export const LIMITS = Object.freeze({
-  imageBytes: 5_242_880,
-  imageTypes: Object.freeze(["image/jpeg", "image/png", "image/webp", "image/gif"]),
-  messageLength: 4096,
-  reactions: 6,
-  searchLength: 128,
-});
+/**
+ * The option `storage` for a storage whose methods return promises, such as AsyncStorage of React Native: what it holds
+ * is read once, and written as it changes.
+ */
+export async function openStorage(storage, { name = "parley" } = {}) {
+  const { MirroredStorage } = await import("./parley/mirrored_storage.js");
+  return MirroredStorage.open(storage, name);
+}
 
-export class Parley extends Emitter {
-  #socket;
-  #typing;
-  #tabs;
+export class Parley extends Client {
+  static version = VERSION;
+  #store = null;
 
-  constructor({
-    baseUrl = isBrowser() ? location.origin : "http://127.0.0.1:8000",
-    storage = defaultStorage(),
-    language = null,
-    fetch = globalThis.fetch,
-    WebSocket = globalThis.WebSocket,
-    RTCPeerConnection = globalThis.RTCPeerConnection,
-    mediaDevices = globalThis.navigator?.mediaDevices,
-    deviceName = null,
-    timeout = 30_000,
-    name = "parley",
-  } = {}) {
-    super();
-    this.baseUrl = baseUrl.replace(/\/+$/, "");
-    this.language = language;
-    this.deviceName = deviceName;
-    this.timeout = timeout;
-    this.name = name;
-    this.clock = new Clock();
-    this.#tabs = new Tabs(name, storage);
-    this.rest = new Rest(this, fetch);
-    this.session = new Session(this, storage, this.#tabs);
-    this.auth = this.rest.namespace("auth");
-    this.messages = this.rest.namespace("messages");
-    this.notifications = this.rest.namespace("notifications");
-    this.profile = this.rest.namespace("profile");
-    this.realtime = this.rest.namespace("realtime");
-    this.#socket = new Socket(this, WebSocket);
-    this.presence = new Presence(this);
-    this.#typing = new Typing(this);
-    this.outbox = new Outbox(this, storage, this.#tabs);
-    this.calls = Object.assign(new Calls(this, { RTCPeerConnection, mediaDevices }), this.rest.namespace("calls"));
+  constructor(options = {}) {
+    checkPlatform(options);
+    super(options);
+    this.once("ready", ({ version }) => warnOfAge(version, this.baseUrl));
   }
 
-  /** "connecting", "online" or "offline". */
-  get status() {
-    return this.#socket.status;
+  /** The state of the signed-in user. It follows the events from its first use on. */
+  get store() {
+    return (this.#store ??= new Store(this));
   }
 
-  /** The position in the event log, for an app that keeps its own copy of the state. */
-  get place() {
-    return this.#socket.place;
-  }
-
-  /** Milliseconds by the server's clock. */
-  now() {
-    return this.clock.now();
-  }
-
-  connect(place = null) {
-    this.#socket.connect(place);
-  }
-
-  disconnect() {
-    this.#socket.disconnect();
-  }
-
-  command(type, data) {
-    return this.#socket.command(type, data);
-  }
-
-  /** To be called on every key press; false when the text was sent or emptied. */
-  typing(conversationId, isTyping = true) {
-    this.#typing.note(conversationId, isTyping);
-  }
-
-  /** The absolute address of `media_url`, `thumb_url` or `avatar_url`; null stays null. */
-  mediaUrl(path) {
-    return path ? new URL(path, `${this.baseUrl}/`).href : null;
-  }
-
-  /** Releases all resources: socket, timers, tabs. */
   close() {
-    this.calls.close();
-    this.disconnect();
-    this.#typing.close();
-    this.outbox.close();
-    this.session.close();
-    this.#tabs.close();
+    this.#store?.close();
+    super.close();
   }
+}
+
+/** One sentence about what is missing, instead of an odd failure later. */
+function checkPlatform(/** @type {any} */ { baseUrl, fetch = globalThis.fetch, WebSocket = globalThis.WebSocket }) {
+  const address = baseUrl ?? globalThis.location?.origin ?? "";
+  if (!/^https?:/.test(address)) {
+    throw new TypeError(
+      'Parley needs the address of the service: new Parley({ baseUrl: "https://chat.example.com" }).',
+    );
+  }
+  if (!fetch) throw new TypeError("Parley needs fetch, which this platform lacks: pass one as the option fetch.");
+  if (WebSocket === undefined) {
+    throw new TypeError(
+      "Parley needs WebSocket: Node 22 has it, Node 20 with --experimental-websocket. Pass a class as the option WebSocket, " +
+        "or null for an app that does not connect.",
+    );
+  }
+}
+
+/** A server of a later minor version has what this SDK does not know. */
+function warnOfAge(version, baseUrl) {
+  const [server, own] = [version, VERSION].map((text) => (text ?? "").split(".").map(Number));
+  if (!(server[0] > own[0] || (server[0] === own[0] && server[1] > own[1]))) return;
+  const address = `${baseUrl}/sdk/parley-${version}.tgz`;
+  console.warn(
+    `The Parley SDK of this app is version ${VERSION}, its server ${version}. Update it: npm install ${address}`,
+  );
 }

@@ -6,7 +6,7 @@ from typing import Any
 from django.core import mail
 
 from accounts.models import User
-from accounts.services import codes
+from accounts.sign_in import codes
 from tests.client import ApiClient
 from tests.factories import PASSWORD
 
@@ -52,7 +52,7 @@ def login(user: User, password: str = PASSWORD, status: int = 200, **headers: st
     return ApiClient().post("/api/v1/auth/login", data, status=status, headers=headers)
 
 
-def second_step(user: User, **headers: str) -> ApiClient:
+def send_second_step(user: User, **headers: str) -> ApiClient:
     """A client that carries a fresh two-step token."""
     return ApiClient(login(user)["two_step_token"], **headers)
 

@@ -8,7 +8,7 @@ from django.core import mail
 from django.utils import timezone
 
 from accounts.models import OneTimeToken, User
-from accounts.services import step_up
+from accounts.sign_in import action_tokens
 from tests.accounts.steps import SECOND, action_token, answers, enable_two_step, last_code
 from tests.client import ApiClient
 from tests.factories import PASSWORD, sign_in
@@ -243,6 +243,6 @@ def test_the_code_goes_to_the_address_that_the_account_has_now(alice):
     """The address may have changed since the request was authenticated."""
     session, _ = sign_in(alice)
     User.objects.filter(id=alice.id).update(email="new@example.com")
-    step_up.challenge(user=alice, session=session, action="export_data")
+    action_tokens.challenge(user=alice, session=session, action="export_data")
     assert mail.outbox[-1].to == ["new@example.com"]
     assert alice.codes.get().address == "new@example.com"

@@ -9,7 +9,8 @@ from django.core import mail
 from django.utils import timezone
 
 from accounts.models import EmailChange, User
-from accounts.services import codes, sessions
+from accounts.services import registration
+from accounts.sign_in import codes, sessions
 from tests.accounts.steps import act, action_token, answers, last_code, login
 from tests.client import ApiClient
 from tests.factories import PASSWORD, make_user, sign_in
@@ -110,6 +111,70 @@ def test_another_user_takes_the_address_first(alice, as_alice):
     make_user("Eve", email=NEW)
     assert as_alice.post(VERIFY, {"code": last_code(NEW)}, status=409)["error"] == "email_taken"
     assert User.objects.get(id=alice.id).email == alice.email
+
+
+# --- an address that another has registered and not confirmed ----------------------------------------
+
+
+def squat(email=NEW):
+    """Signed in to an unconfirmed account with this address."""
+    ApiClient().post("/api/v1/auth/signup", SIGNUP | {"email": email}, status=201)
+    credentials = {"email": email, "password": SIGNUP["password"]}
+    return ApiClient(ApiClient().post("/api/v1/auth/login", credentials)["token"])
+
+
+def test_an_unconfirmed_account_does_not_keep_the_address(alice, as_alice):
+    squatter = squat()
+    confirmation = last_code(NEW)
+    body = move(as_alice, alice)
+    assert body["email"] == NEW
+    assert squatter.get("/api/v1/auth/me", status=401)["error"] == "token_revoked"
+    assert squatter.post("/api/v1/auth/refresh", status=401)["error"] == "token_revoked"
+    credentials = {"email": NEW, "password": SIGNUP["password"]}
+    assert ApiClient().post("/api/v1/auth/login", credentials, status=401)["error"] == "invalid_credentials"
+    ApiClient().post("/api/v1/auth/verify", {"email": NEW, "code": confirmation}, status=400)
+    assert list(User.objects.all()) == [alice]
+    assert "token" in ApiClient().post("/api/v1/auth/login", {"email": NEW, "password": PASSWORD})
+
+
+def test_an_account_that_signs_up_after_the_code_was_mailed_does_not_either(alice, as_alice):
+    begin(as_alice, alice)
+    code = last_code(NEW)
+    squat()
+    assert as_alice.post(VERIFY, {"code": code})["email"] == NEW
+    assert list(User.objects.all()) == [alice]
+
+
+def test_before_the_code_is_typed_nothing_is_taken_from_it(alice, as_alice):
+    squatter = squat()
+    begin(as_alice, alice)
+    squatter.get("/api/v1/auth/me")
+    as_alice.post(VERIFY, {"code": "000000"}, status=400)
+    squatter.get("/api/v1/auth/me")
+
+
+def test_who_confirms_first_has_the_address(alice, as_alice):
+    squat()
+    confirmation = last_code(NEW)
+    begin(as_alice, alice)
+    code = last_code(NEW)
+    ApiClient().post("/api/v1/auth/verify", {"email": NEW, "code": confirmation})
+    assert as_alice.post(VERIFY, {"code": code}, status=409)["error"] == "email_taken"
+
+
+def test_an_unconfirmed_account_of_staff_keeps_its_address(alice, as_alice):
+    make_user("Eve", email=NEW, verified=False, is_staff=True)
+    assert begin(as_alice, alice, status=409)["error"] == "email_taken"
+
+
+def test_an_undo_takes_the_old_address_from_an_unconfirmed_account(alice, as_alice, anonymous):
+    """It was registered in the moment in which the change was made."""
+    old = alice.email
+    move(as_alice, alice)
+    token = undo_link(old).rsplit("/", 1)[1]
+    make_user("Eve", email=old, verified=False)
+    anonymous.post(UNDO, {"token": token})
+    assert [user.email for user in User.objects.all()] == [old]
 
 
 def test_codes_mailed_to_the_old_address_die_with_it(alice, as_alice):
@@ -230,8 +295,42 @@ class TestRaces:
             return ApiClient().raw("POST", "/api/v1/auth/signup", SIGNUP | {"email": NEW})
 
         counted = answers(parallel_outcomes(4, work))
-        assert counted["email_taken"] == 3
-        assert User.objects.filter(email=NEW).count() == 1
+        # A sign-up that came first has not confirmed the address.
+        assert counted.get("201", 0) <= 1 and counted["email_taken"] == 3 - counted.get("201", 0)
+        assert User.objects.get(email=NEW).id == alice.id
+        assert User.objects.count() == 1
+
+    def test_a_confirmation_and_a_change_do_not_share_an_address(self, alice, as_alice):
+        """Both have a code that was mailed to the address: the first one gets it."""
+        ApiClient().post("/api/v1/auth/signup", SIGNUP | {"email": NEW}, status=201)
+        confirmation = last_code(NEW)
+        begin(as_alice, alice)
+        code = last_code(NEW)
+
+        def work(number):
+            if number % 2:
+                return as_alice.raw("POST", VERIFY, {"code": code})
+            return ApiClient().raw("POST", "/api/v1/auth/verify", {"email": NEW, "code": confirmation})
+
+        counted = answers(parallel_outcomes(6, work))
+        assert counted.pop("200") == 1
+        assert set(counted) <= {"invalid_otp", "email_taken"}
+        assert User.objects.get(email=NEW).has_verified_email
+        assert User.objects.count() == (1 if User.objects.get(email=NEW).id == alice.id else 2)
+
+    def test_the_purge_and_a_change_at_once(self, alice, as_alice):
+        eve = make_user("Eve", email=NEW, verified=False)
+        begin(as_alice, alice)
+        code = last_code(NEW)
+        soon = timezone.now() + timedelta(minutes=1)
+        jobs = [
+            lambda: as_alice.raw("POST", VERIFY, {"code": code}).status_code,
+            lambda: registration.purge_unconfirmed(created_before=soon, batch=10),
+        ]
+        status, _removed = parallel_outcomes(2, lambda number: jobs[number]())
+        assert status == 200
+        assert list(User.objects.all()) == [alice]
+        assert not User.objects.filter(id=eve.id).exists()
 
     def test_one_link_undoes_once(self, alice, as_alice, anonymous):
         move(as_alice, alice)

@@ -4,7 +4,7 @@ import pytest
 from django.core import mail
 
 from accounts.models import OneTimeToken
-from tests.accounts.steps import SECOND, act, action_token, enable_two_step, last_code, login, second_step
+from tests.accounts.steps import SECOND, act, action_token, enable_two_step, last_code, login, send_second_step
 from tests.client import ApiClient
 from tests.factories import PASSWORD, sign_in
 
@@ -19,7 +19,7 @@ def change(client, user, data=None, status=200):
 def test_it_rotates_this_session_and_ends_the_others(alice, as_alice):
     _, elsewhere = sign_in(alice)
     body = change(as_alice, alice)
-    assert body == {"ok": True, "message": body["message"], "token": body["token"]}
+    assert body == {"ok": True, "message": body["message"], "token": body["token"], "expires_at": body["expires_at"]}
     assert body["token"] != as_alice.token
     ApiClient(body["token"]).get("/api/v1/auth/me")
     assert ApiClient(elsewhere).get("/api/v1/auth/me", status=401)["error"] == "token_revoked"
@@ -71,7 +71,7 @@ def test_a_failed_change_does_not_use_the_permission_up(alice, as_alice):
 
 def test_everything_begun_before_ends(alice, as_alice):
     enable_two_step(as_alice, alice)
-    pending = second_step(alice)
+    pending = send_second_step(alice)
     other_action = action_token(as_alice, alice, "delete_account")
     ApiClient().post("/api/v1/auth/forgot-password", {"email": alice.email})
     reset_code = last_code(alice.email)

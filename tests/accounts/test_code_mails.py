@@ -2,9 +2,9 @@
 
 import secrets
 
-from accounts.services import step_up
-from core import ratelimits
-from tests.accounts.steps import action_token, enable_two_step, second_step
+from accounts.sign_in import action_tokens
+from core.api import ratelimits
+from tests.accounts.steps import action_token, enable_two_step, send_second_step
 from tests.client import ApiClient
 from tests.factories import make_user, sign_in
 
@@ -18,7 +18,7 @@ def ask_for_codes(settings, mailoutbox, email, *, used_up):
     owner = ApiClient(sign_in(user)[1])
     headers = {"X-Action-Token": action_token(owner, user, "change_email")}
     enable_two_step(owner, user)
-    waiting = second_step(user)
+    waiting = send_second_step(user)
     new, free = f"new-{email}", f"free-{email}"
     settings.RATELIMIT_CACHE_PREFIX = secrets.token_hex(8)
     settings.RATELIMIT_ENABLE = True
@@ -32,7 +32,7 @@ def ask_for_codes(settings, mailoutbox, email, *, used_up):
         ApiClient().raw("POST", f"{AUTH}/forgot-password", {"email": email}),
         ApiClient(waiting.token).raw("POST", f"{AUTH}/resend-two-step"),
         owner.raw("POST", f"{AUTH}/change-email", {"email": free}, headers=headers),
-        *(owner.raw("POST", f"{AUTH}/action-challenge", {"action": action}) for action in step_up.Action),
+        *(owner.raw("POST", f"{AUTH}/action-challenge", {"action": action}) for action in action_tokens.Action),
     ]
     return [(answer.status_code, sorted(answer.json())) for answer in answers], len(mailoutbox)
 
@@ -40,7 +40,7 @@ def ask_for_codes(settings, mailoutbox, email, *, used_up):
 def test_beyond_the_limit_no_code_leaves_and_the_answers_stay(db, settings, mailoutbox):
     settings.ACCOUNTS_RATES = {"action_challenge": (100, 60, "allow")}
     answers, mailed = ask_for_codes(settings, mailoutbox, "ann@example.com", used_up=False)
-    assert [status for status, _ in answers] == [201] + [200] * (4 + len(step_up.Action))
+    assert [status for status, _ in answers] == [201] + [200] * (4 + len(action_tokens.Action))
     assert mailed == len(answers)
     assert ask_for_codes(settings, mailoutbox, "ben@example.com", used_up=True) == (answers, 0)
 
@@ -49,12 +49,12 @@ def test_a_challenge_beyond_the_limit_leaves_the_code_before_it_in_force(db, set
     user = make_user("Ann")
     session, _ = sign_in(user)
     settings.RATELIMIT_ENABLE = False
-    step_up.challenge(user=user, session=session, action="change_email")
+    action_tokens.challenge(user=user, session=session, action="change_email")
     code = next(word for word in mailoutbox[-1].body.split() if word.strip(".").isdigit()).strip(".")
     settings.RATELIMIT_CACHE_PREFIX = secrets.token_hex(8)
     settings.RATELIMIT_ENABLE = True
     for _ in range(10):
         assert ratelimits.allows("code_mails_known", user.email)
-    token = step_up.challenge(user=user, session=session, action="change_email")
+    token = action_tokens.challenge(user=user, session=session, action="change_email")
     assert len(mailoutbox) == 1
-    assert step_up.verify(user=user, session=session, challenge_token=token, code=code, network="127.0.0.1")
+    assert action_tokens.verify(user=user, session=session, challenge_token=token, code=code, network="127.0.0.1")

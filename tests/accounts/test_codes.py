@@ -7,7 +7,7 @@ from django.db import connection, transaction
 
 from accounts.exceptions import InvalidOtp
 from accounts.models import Code, User
-from accounts.services import codes
+from accounts.sign_in import codes
 from tests.accounts.steps import redeem_code
 from tests.factories import make_user
 

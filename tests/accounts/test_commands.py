@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import AuditEntry, Session, User
-from accounts.services import retention
+from accounts.services import erasure
 from tests.factories import make_user, sign_in
 
 
@@ -130,7 +130,7 @@ def test_a_block_with_an_end_says_so(alice, capsys):
     sign_in(alice)
     result = run(capsys, "block_user", alice.email, "--reason", "spam", "--until", "2100-01-01")
     assert result["sessions_ended"] == 1
-    assert result["until"] == "2100-01-01T00:00:00Z"
+    assert result["until"] == "2100-01-01T00:00:00.000000Z"
     alice.refresh_from_db()
     assert alice.blocked_until.year == 2100
 
@@ -149,7 +149,7 @@ def test_a_wrong_date_is_wrong_usage(alice):
     ],
 )
 def test_a_block_that_would_be_over_or_has_no_reason_is_wrong_usage(alice, words):
-    with pytest.raises(CommandError, match=r"--until: '2020-01-01' is over|--reason: it is empty"):
+    with pytest.raises(CommandError, match=r"--until: '2020-01-01' is in the past|--reason: it is empty"):
         call_command("block_user", alice.email, *words)
     alice.refresh_from_db()
     assert alice.blocked_at is None
@@ -168,7 +168,7 @@ def test_a_block_that_would_be_over_or_has_no_reason_is_wrong_usage(alice, words
     ],
 )
 def test_numbers_out_of_range_are_wrong_usage(name, words):
-    with pytest.raises(CommandError, match=r"is no whole number from 1 on|is no port"):
+    with pytest.raises(CommandError, match=r"must be a whole number of at least 1|is no port"):
         call_command(name, *words)
 
 
@@ -255,7 +255,7 @@ def test_erasing_needs_yes_without_a_terminal(alice, monkeypatch):
 
 def test_a_key_is_rotated_without_ending_sessions(settings, capsys, alice, tmp_path):
     """Staged it verifies, then it signs; tokens of the old key stay good throughout."""
-    from accounts.services import sessions
+    from accounts.sign_in import sessions
 
     old = settings.ACCOUNTS_TOKEN_KEYS
     key_file = settings.ACCOUNTS_TOKEN_KEYS_FILE = tmp_path / "token_keys.txt"
@@ -278,7 +278,7 @@ def test_a_key_is_rotated_without_ending_sessions(settings, capsys, alice, tmp_p
 
 @pytest.mark.parametrize("name", [*COMMANDS, "export_user", "send_test_push"])
 def test_an_erased_account_is_exit_code_3(name, alice):
-    retention.erase(user_id=alice.id)
+    erasure.erase(user_id=alice.id)
     before = state(alice)
     for words in ([], ["--dry-run"]):
         with pytest.raises(CommandError, match=f"The account {alice.id} has been erased.") as raised:
@@ -289,5 +289,5 @@ def test_an_erased_account_is_exit_code_3(name, alice):
 
 def test_show_user_tells_that_an_account_is_erased(alice, capsys):
     assert run(capsys, "show_user", str(alice.id))["erased_at"] is None
-    retention.erase(user_id=alice.id)
+    erasure.erase(user_id=alice.id)
     assert run(capsys, "show_user", str(alice.id))["erased_at"] is not None

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.models import Session, User
-from core.database import compiled
+from core.database.compiled import compiled
 from tests.factories import sign_in
 
 

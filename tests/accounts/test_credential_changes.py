@@ -3,7 +3,7 @@
 import pytest
 
 from accounts.models import Session
-from accounts.services import sessions
+from accounts.sign_in import sessions
 from tests.accounts.steps import SECOND, act, action_token, enable_two_step
 from tests.client import ApiClient
 from tests.factories import PASSWORD, sign_in

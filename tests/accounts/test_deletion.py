@@ -14,9 +14,9 @@ from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from accounts.models import AuditEntry, Session, User
-from accounts.services import audit, retention
+from accounts.services import audit, erasure
 from accounts.signals import account_erased
-from tests.accounts.steps import SECOND, act, enable_two_step, login, second_step
+from tests.accounts.steps import SECOND, act, enable_two_step, login, send_second_step
 from tests.client import ApiClient
 from tests.factories import PASSWORD, sign_in
 from tests.images.corpus import jpeg
@@ -61,13 +61,13 @@ def test_signing_in_cancels(alice, as_alice):
         login(alice)
     assert "Your account will be kept" in [sent.subject for sent in mail.outbox]
     assert User.objects.get(id=alice.id).erase_after is None
-    assert retention.erase_due(now=timezone.now() + timedelta(days=15), batch=10) == 0
+    assert erasure.erase_due(now=timezone.now() + timedelta(days=15), batch=10) == 0
 
 
 def test_with_two_steps_it_takes_both(alice, as_alice):
     enable_two_step(as_alice, alice)
     delete_account(as_alice, alice)
-    client = second_step(alice)
+    client = send_second_step(alice)
     assert User.objects.get(id=alice.id).erase_after is not None
     client.post("/api/v1/auth/two-step", {"password": SECOND})
     assert User.objects.get(id=alice.id).erase_after is None
@@ -76,9 +76,9 @@ def test_with_two_steps_it_takes_both(alice, as_alice):
 def test_it_is_erased_after_two_weeks_and_not_before(alice, bob, as_alice):
     delete_account(as_alice, alice)
     now = timezone.now()
-    assert retention.erase_due(now=now + timedelta(days=13, hours=23), batch=10) == 0
-    assert retention.erase_due(now=now + timedelta(days=14, seconds=1), batch=10) == 1
-    assert retention.erase_due(now=now + timedelta(days=14, seconds=1), batch=10) == 0
+    assert erasure.erase_due(now=now + timedelta(days=13, hours=23), batch=10) == 0
+    assert erasure.erase_due(now=now + timedelta(days=14, seconds=1), batch=10) == 1
+    assert erasure.erase_due(now=now + timedelta(days=14, seconds=1), batch=10) == 0
     assert User.objects.get(id=alice.id).erased_at is not None
     assert User.objects.get(id=bob.id).erased_at is None
 
@@ -90,7 +90,7 @@ class TestErased:
         User.objects.filter(id=alice.id).update(bio="plays the theremin", last_name="Quastenflosser")
         alice.refresh_from_db()
         enable_two_step(as_alice, alice, hint="under the doormat")
-        client = second_step(alice, **{"X-Device-Name": "Quastenphone"})
+        client = send_second_step(alice, **{"X-Device-Name": "Quastenphone"})
         client.post("/api/v1/auth/two-step", {"password": SECOND, "remember": True})
         as_alice.post("/api/v1/profile/blocks", {"user_id": bob.id})
         as_bob.post("/api/v1/profile/blocks", {"user_id": alice.id})
@@ -110,7 +110,7 @@ class TestErased:
             alice.email, alice.username, "Quastenflosser", "quasten", "theremin", "doormat", "flosser", "192.0.2.77",
         ]  # fmt: skip
         self.before = everything_stored()
-        assert retention.erase(user_id=alice.id)
+        assert erasure.erase(user_id=alice.id)
         return alice
 
     def test_no_table_holds_anything_personal(self, erased):
@@ -160,8 +160,8 @@ class TestErased:
         anonymous.post("/api/v1/auth/signup", data, status=201)
 
     def test_a_second_erasure_finds_no_account(self, erased):
-        assert retention.erase(user_id=erased.id) is False
-        assert retention.erase(user_id=999_999_999) is False
+        assert erasure.erase(user_id=erased.id) is False
+        assert erasure.erase(user_id=999_999_999) is False
 
 
 def test_pictures_go_from_the_disk_too(alice, bob, as_alice, as_bob, django_capture_on_commit_callbacks):
@@ -180,7 +180,7 @@ def test_pictures_go_from_the_disk_too(alice, bob, as_alice, as_bob, django_capt
     as_alice.upload(media, file=SimpleUploadedFile("cat.jpg", jpeg(), "image/jpeg"))
     assert len(files() - before) == 4
     with django_capture_on_commit_callbacks(execute=True):
-        retention.erase(user_id=alice.id)
+        erasure.erase(user_id=alice.id)
     assert files() - before == set()
 
 
@@ -189,7 +189,7 @@ def test_an_erased_staff_member_keeps_no_second_factor(db):
     for is_confirmed in (True, False):
         TOTPDevice.objects.create(user=sam, confirmed=is_confirmed, name="app")
     StaticDevice.objects.create(user=sam, name="static codes").token_set.create(token="a-code")
-    retention.erase(user_id=sam.id)
+    erasure.erase(user_id=sam.id)
     assert not TOTPDevice.objects.exists()
     assert not StaticToken.objects.exists()
 
@@ -201,7 +201,7 @@ def test_signals_are_sent_inside_the_transaction(alice):
     account_erased.connect(refuse)
     try:
         with pytest.raises(RuntimeError):
-            retention.erase(user_id=alice.id)
+            erasure.erase(user_id=alice.id)
     finally:
         account_erased.disconnect(refuse)
     alice.refresh_from_db()
@@ -224,7 +224,7 @@ class TestRaces:
     def test_two_purges_at_once_erase_once(self, alice, as_alice):
         delete_account(as_alice, alice)
         later = timezone.now() + timedelta(days=15)
-        assert sorted(parallel_outcomes(4, lambda n: retention.erase_due(now=later, batch=10))) == [0, 0, 0, 1]
+        assert sorted(parallel_outcomes(4, lambda n: erasure.erase_due(now=later, batch=10))) == [0, 0, 0, 1]
 
     def test_a_sign_in_and_the_purge_at_the_last_moment(self, alice, as_alice):
         delete_account(as_alice, alice)
@@ -233,7 +233,7 @@ class TestRaces:
 
         def work(number):
             if number == 0:
-                return retention.erase_due(now=later, batch=10)
+                return erasure.erase_due(now=later, batch=10)
             return ApiClient().raw("POST", "/api/v1/auth/login", data).status_code
 
         erased, *statuses = parallel_outcomes(4, work)
@@ -251,7 +251,7 @@ class TestRaces:
 
         def work(number):
             if number == 0:
-                return retention.erase(user_id=alice.id)
+                return erasure.erase(user_id=alice.id)
             client = as_alice if number % 2 else as_bob
             return client.raw("POST", f"{conversation_path}/messages", {"body": f"number {number}"}).status_code
 
@@ -259,7 +259,7 @@ class TestRaces:
         assert erased is True
         assert set(statuses) <= {201, 401, 403, 404}
         # What Alice had on its way may have arrived after the erasure: the next purge finds it.
-        retention.erase_due(now=timezone.now(), batch=10)
+        erasure.erase_due(now=timezone.now(), batch=10)
         messages = as_bob.get(f"{conversation_path}/messages")["messages"]
         assert {message["sender_id"] for message in messages} <= {bob.id}
         stored = everything_stored()

@@ -10,7 +10,8 @@ from django.core import mail
 from django.utils import timezone
 
 from accounts.models import RecoveryCode, User
-from accounts.services import retention, sessions
+from accounts.services import erasure
+from accounts.sign_in import sessions
 from tests.accounts.steps import SECOND, act, enable_two_step, login
 from tests.accounts.test_change_email import NEW, move, undo_link
 from tests.client import ApiClient
@@ -76,7 +77,7 @@ def test_what_a_thief_set_goes_and_the_owner_chooses_a_password(alice, as_alice,
     assert chosen.status_code == 200
     assert old in chosen.content.decode()
     body = ApiClient().post(LOGIN, {"email": old, "password": OWNERS})
-    assert body.keys() == {"ok", "token", "user"}  # no second step is in the way
+    assert body.keys() == {"ok", "token", "expires_at", "user"}  # no second step is in the way
     assert thief.get("/api/v1/auth/me", status=401)["error"] == "token_revoked"
 
 
@@ -86,7 +87,7 @@ def test_a_deletion_that_a_thief_scheduled_is_cancelled(alice, as_alice):
     alice.refresh_from_db()
     act(as_alice, alice, "delete_account", "delete-account", {})
     go(undo_link(old))
-    assert retention.erase_due(now=timezone.now() + timedelta(days=15), batch=10) == 0
+    assert erasure.erase_due(now=timezone.now() + timedelta(days=15), batch=10) == 0
     alice.refresh_from_db()
     assert (alice.email, alice.erase_after) == (old, None)
 

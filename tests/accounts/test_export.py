@@ -8,9 +8,10 @@ import pytest
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from accounts.images import pictures
 from accounts.models import Image
-from accounts.services import audit, export, pictures
-from tests.accounts.steps import SECOND, action_token, enable_two_step, second_step
+from accounts.services import audit, export
+from tests.accounts.steps import SECOND, action_token, enable_two_step, send_second_step
 from tests.factories import PASSWORD
 from tests.images.corpus import jpeg
 
@@ -53,7 +54,7 @@ def test_whatever_a_client_accepts_it_gets_the_zip_and_errors_as_json(alice, as_
 
 def test_it_holds_everything_of_the_account(alice, bob, as_alice):
     enable_two_step(as_alice, alice, hint="the lamp")
-    client = second_step(alice, **{"X-Device-Name": "Alice's phone"})
+    client = send_second_step(alice, **{"X-Device-Name": "Alice's phone"})
     client.post("/api/v1/auth/two-step", {"password": SECOND, "remember": True})
     as_alice.post("/api/v1/profile/blocks", {"user_id": bob.id})
     as_alice.patch("/api/v1/profile", {"bio": "plays the theremin"})

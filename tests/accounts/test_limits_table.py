@@ -3,9 +3,9 @@
 from django.conf import settings
 
 from accounts.conf import conf
-from core import ratelimits
+from core.api import ratelimits
+from core.api.throttles import WRITES, throttles_of
 from core.conf import COUNT_IN_DATABASE
-from core.throttles import WRITES, throttles_of
 from realtime.conf import conf as realtime_conf
 from realtime.socket_commands import COMMANDS
 from tests.contract.test_declared_rates import all_views, api_writes
@@ -16,6 +16,7 @@ KEYS = {
     "network_and_account": "client network and account",
     "user": "user",
     "session": "session",
+    "server_key": "server key",
     "session_of_token": "session",
 }
 # Limits that a service counts, because they depend on what it finds: by what, and where.
@@ -66,7 +67,7 @@ def rates_table() -> list[str]:
     rows = ["| limit | counted by | where | how many | beyond it | without Redis |", "|---|---|---|---|---|---|"]
     declared_rates = declared()
     # Accounts stand first: what guards secrets.
-    prefixes = ("ACCOUNTS", "CORE", "MESSAGING", "NOTIFICATIONS", "REALTIME")
+    prefixes = ("ACCOUNTS", "CORE", "MESSAGING", "NOTIFICATIONS", "REALTIME", "INTEGRATIONS")
     for scope in [scope for prefix in prefixes for scope in ratelimits.scopes(prefix)]:
         by, places = declared_rates[scope]
         rates = ratelimits.rates_of(scope)
@@ -90,6 +91,8 @@ def counts_table() -> list[str]:
         f"| tries of a mailed code | code | {conf.CODE_TRIES_IN_ALL} in all | 400 `invalid_otp` |",
         f"| tries of a second step | sign-in | {conf.TWO_STEP_TRIES} | 401 `token_revoked` |",
         f"| wrong second passwords | account | {day} a day | 429 `account_locked` |",
+        f"| wrong app codes of staff | client network | {conf.STAFF_CODE_TRIES} an hour | 429 `account_locked`, as a page |",
+        f"| wrong app codes of staff | all networks together that the account does not know | {conf.WRONG_STAFF_CODES_A_DAY} a day | 429 `account_locked`, as a page |",
         f"| wrong passwords for one action | action token | {conf.ACTION_TOKEN_TRIES} | 403 `action_token_invalid` |",
         f"| commands on a socket | socket | {realtime_conf.COMMANDS_PER_SECOND:.0f} a second, {realtime_conf.COMMANDS_BURST} at once | `rate_limited`, then closed with 4429 |",
         f"| sockets | user | {realtime_conf.SOCKETS_PER_USER} | the oldest is closed with 4409 |",

@@ -6,7 +6,8 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts import emails
 from accounts.models import AuditEntry, NetworkLock, UnknownAddress, User
-from accounts.services import account_status, codes, login_lockout, two_step
+from accounts.services import account_status
+from accounts.sign_in import codes, lockout, trusted_devices
 from notifications.models import Delivery
 from tests.client import ApiClient
 from tests.factories import PASSWORD, make_user, sign_in
@@ -95,8 +96,8 @@ def test_staff_unlock(anonymous, alice):
 
 
 def test_a_trusted_device_is_not_locked_out_but_may_not_guess_for_ever(anonymous, alice, bob):
-    _, token = two_step.remember_device(user=alice)
-    _, other = two_step.remember_device(user=bob)
+    _, token = trusted_devices.remember_device(user=alice)
+    _, other = trusted_devices.remember_device(user=bob)
     locked(anonymous, alice)
     trusted, foreign = (ApiClient(None, **{"X-Device-Token": value}) for value in (token, other))
     assert attempt(foreign, alice.email, PASSWORD)[0] == 429
@@ -127,7 +128,7 @@ def test_unknown_addresses_are_not_stored(anonymous):
     attempt(anonymous, "nobody@example.com")
     row = UnknownAddress.objects.get()
     assert "nobody" not in row.key
-    assert isinstance(login_lockout.row_for("nobody@example.com", None, "192.0.2.1"), UnknownAddress)
+    assert isinstance(lockout.row_for("nobody@example.com", None, "192.0.2.1"), UnknownAddress)
 
 
 @pytest.fixture
@@ -222,6 +223,25 @@ def test_addresses_with_and_without_account_cost_the_same(anonymous, path, monke
         # One statement more or less is the price of another table.
         assert abs(cost["changes"] - of_unknown["changes"]) <= 1, (kind, costs)
         assert abs(cost["reads"] - of_unknown["reads"]) <= 1, (kind, costs)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("wrong_before", [0, 1, 5])
+@pytest.mark.parametrize("way", ["none", "header", "cookie"])
+def test_a_device_token_costs_as_much_without_an_account(alice, anonymous, wrong_before, way):
+    """Before the first wrong password, after one, and during the wait, in which no hash covers a statement more."""
+    body = {"password": "wrong"}
+    sent = {"none": {}, "header": {"X-Device-Token": "of-the-attacker"}, "cookie": {"Cookie": "trusted_device=other"}}[
+        way
+    ]
+    counted = {}
+    for email in (alice.email, "nobody@example.com"):
+        for _ in range(wrong_before):
+            anonymous.raw("POST", f"{AUTH}/login", body | {"email": email})
+        with CaptureQueriesContext(connection) as captured:
+            anonymous.raw("POST", f"{AUTH}/login", body | {"email": email}, headers=sent)
+        counted[email] = len(captured)
+    assert len(set(counted.values())) == 1, counted
 
 
 @pytest.mark.django_db(transaction=True)

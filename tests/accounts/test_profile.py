@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts import selectors
 from accounts.models import Block, User
-from accounts.services import retention
+from accounts.services import erasure
 from accounts.signals import block_changed, profile_changed
 from tests.accounts.steps import answers
 from tests.client import ApiClient
@@ -253,7 +253,7 @@ class TestBlocks:
 
     def test_no_user_who_cannot_be_found(self, as_alice, bob):
         unconfirmed = make_user("Una", verified=False)
-        retention.erase(user_id=bob.id)
+        erasure.erase(user_id=bob.id)
         for unknown_id in (999_999_999, 2**63 - 1, unconfirmed.id, bob.id):
             assert as_alice.post(BLOCKS, {"user_id": unknown_id}, status=404)["error"] == "user_not_found"
 

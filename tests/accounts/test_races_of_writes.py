@@ -2,35 +2,29 @@
 
 from datetime import timedelta
 from functools import partial
-from threading import Event
-from time import monotonic, sleep
 
 import pytest
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.client import Client
 from accounts.exceptions import EmailTaken, InvalidCredentials, InvalidOtp, InvalidTwoStep, TokenRevoked, UserNotFound
 from accounts.models import Code, CodeTries, EmailChange, NetworkLock, OneTimeToken, RecoveryCode, Session, User
-from accounts.services import (
+from accounts.services import email_change, erasure, password, profile, purge, registration
+from accounts.sign_in import (
+    action_tokens,
     codes,
-    email_change,
-    login,
-    login_lockout,
-    password,
-    profile,
-    registration,
-    retention,
+    networks,
     second_password,
     sessions,
-    step_up,
-    two_step,
+    stages,
+    trusted_devices,
 )
-from core.database import run_first_batches
-from core.request_context import Client
-from core.transactions import unit_of_work
+from core.database.deletion import run_first_batches
+from core.database.transactions import unit_of_work
 from realtime.models import Stream
 from tests.factories import PASSWORD, make_user, sign_in
-from tests.parallel import parallel_outcomes, start_until_it_waits
+from tests.parallel import Started, parallel_outcomes, start_until_it_waits
 from tests.server import ON_POSTGRES
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -135,7 +129,7 @@ def test_of_two_changes_of_the_address_begun_at_once_one_waits_for_its_code():
 def test_an_erased_account_stays_empty():
     for _ in range(ROUNDS):
         ann = make_user("Ann")
-        jobs = [lambda ann=ann: retention.erase(user_id=ann.id)]
+        jobs = [lambda ann=ann: erasure.erase(user_id=ann.id)]
         jobs += [lambda ann=ann: profile.update(user=ann, bio="Still here")] * 2
         jobs += [lambda ann=ann: profile.set_privacy(user=ann, who_can_message="nobody")]
         assert unexpected(at_once(*jobs), TokenRevoked) == []
@@ -147,8 +141,8 @@ def test_an_action_begun_while_the_account_is_erased_is_refused():
     for _ in range(ROUNDS):
         ann = make_user("Ann")
         session, _ = sign_in(ann)
-        begin = partial(step_up.challenge, user=ann, session=session, action="export_data")
-        outcomes = at_once(partial(retention.erase, user_id=ann.id), begin, begin)
+        begin = partial(action_tokens.challenge, user=ann, session=session, action="export_data")
+        outcomes = at_once(partial(erasure.erase, user_id=ann.id), begin, begin)
         assert unexpected(outcomes, TokenRevoked) == []
 
 
@@ -164,9 +158,9 @@ def test_of_two_sessions_that_end_each_other_one_stays():
 def test_a_trusted_device_is_removed_while_one_of_its_sessions_ends_the_others():
     for _ in range(ROUNDS):
         ann = make_user("Ann")
-        device, _ = two_step.remember_device(user=ann)
+        device, _ = trusted_devices.remember_device(user=ann)
         opened = [sessions.start(user=ann, trusted_device=device)[0] for _ in range(10)]
-        jobs = [partial(two_step.remove_device, user=ann, device_id=device.id)]
+        jobs = [partial(trusted_devices.remove_device, user=ann, device_id=device.id)]
         jobs += [partial(sessions.revoke_all, user_id=ann.id, reason="revoked", but=one) for one in opened[::3]]
         assert unexpected(at_once(*jobs), TokenRevoked) == []
         assert Session.objects.filter(user=ann, ended_at=None).count() == 0
@@ -176,28 +170,12 @@ def test_a_trusted_device_is_removed_while_one_of_its_sessions_ends_the_others()
 def test_the_time_of_users_who_leave_together_waits_for_one_alone():
     """Its account is locked, say by its erasure: the others can be changed meanwhile."""
     ann, bob = make_user("Ann"), make_user("Bob")
-    is_locked, is_changed = Event(), Event()
-
-    def hold():
-        with unit_of_work():
-            User.objects.lock(bob.id)
-            is_locked.set()
-            return is_changed.wait(5)
-
-    def leave():
-        assert is_locked.wait(5)
-        profile.record_last_seen(user_ids=[ann.id, bob.id], at=timezone.now())
-
-    def change():
-        assert is_locked.wait(5)
-        deadline = monotonic() + 3
-        while User.objects.get(id=ann.id).last_seen_at is None:
-            assert monotonic() < deadline
-            sleep(0.02)
-        profile.update(user=ann, bio="Tea")
-        is_changed.set()
-
-    assert at_once(hold, leave, change) == [True, None, None]
+    with transaction.atomic():
+        User.objects.lock(bob.id)
+        leaving = start_until_it_waits(lambda: profile.record_last_seen(user_ids=[ann.id, bob.id], at=timezone.now()))
+        assert leaving.is_running
+        Started(lambda: profile.update(user=ann, bio="Tea")).end()
+    leaving.end()
     assert not User.objects.filter(id__in=[ann.id, bob.id], last_seen_at=None).exists()
 
 
@@ -228,7 +206,7 @@ def test_an_unconfirmed_account_is_removed_while_its_code_is_guessed():
         code = Code.objects.select_for_update(no_key=True).get()
         removed = start_until_it_waits(purge_unconfirmed)
         CodeTries.objects.create(code=code, digest=code.digest, network="192.0.2.1", tries=1)
-    assert removed() == 1
+    assert removed.end() == 1
     assert not User.objects.exists()
 
 
@@ -238,7 +216,7 @@ def test_an_unconfirmed_account_is_removed_while_its_log_begins():
     with transaction.atomic():
         Stream.objects.create(user=user)
         removed = start_until_it_waits(purge_unconfirmed)
-    assert removed() == 1
+    assert removed.end() == 1
     assert not User.objects.exists()
 
 
@@ -251,18 +229,18 @@ def test_old_wrong_passwords_are_removed_while_the_network_signs_in_again(typed,
     NetworkLock.objects.create(
         user=ann, network=client.ip, wrong_passwords=3, wrong_password_at=timezone.now() - timedelta(hours=25)
     )
-    knows_network = login_lockout.knows_network
+    knows_network = networks.knows_network
     purges = []
 
     def later(*asked):
         if transaction.get_connection().in_atomic_block and not purges:
             purges.append(
-                start_until_it_waits(lambda: run_first_batches(retention.jobs(timezone.now(), 9))["network_locks"])
+                start_until_it_waits(lambda: run_first_batches(purge.jobs(timezone.now(), 9))["network_locks"])
             )
         return knows_network(*asked)
 
-    monkeypatch.setattr(login_lockout, "knows_network", later)
-    outcome = parallel_outcomes(1, lambda _: login.with_password(email=ann.email, password=typed, client=client))
-    assert isinstance(outcome[0], login.SignedIn if typed == PASSWORD else InvalidCredentials), outcome
-    assert [purge() for purge in purges] == [int(typed == PASSWORD)]
+    monkeypatch.setattr(networks, "knows_network", later)
+    outcome = parallel_outcomes(1, lambda _: stages.with_password(email=ann.email, password=typed, client=client))
+    assert isinstance(outcome[0], stages.SignedIn if typed == PASSWORD else InvalidCredentials), outcome
+    assert [purge.end() for purge in purges] == [int(typed == PASSWORD)]
     assert list(NetworkLock.objects.values_list("wrong_passwords", flat=True)) == [1] * (typed != PASSWORD)

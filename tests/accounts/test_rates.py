@@ -1,7 +1,9 @@
 """How often something may be asked for, by whom, and what happens when the counter is gone."""
 
+import itertools
 import secrets
 import socket
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
@@ -9,10 +11,13 @@ from django.test import RequestFactory
 from django.utils import timezone
 
 from accounts.models import RateCount, records
-from core import ratelimits, request_context
-from core.exceptions import RateLimited
-from core.request_context import network_of_request
+from core import network
+from core.api import ratelimits
+from core.api.exceptions import RateLimited
+from core.api.throttles import throttles_of
+from core.network import network_of_request
 from tests.client import ApiClient
+from tests.contract.test_declared_rates import api_writes
 from tests.factories import PASSWORD, make_user, sign_in
 from tests.parallel import parallel_outcomes
 
@@ -146,7 +151,7 @@ def test_rates_can_be_switched_off(rates):
 def test_the_client_is_counted_from_the_right(settings, proxies, peer, forwarded, address):
     settings.CORE_TRUSTED_PROXIES = proxies
     headers = {} if forwarded is None else {"HTTP_X_FORWARDED_FOR": forwarded}
-    assert request_context.address_of(RequestFactory().get("/", REMOTE_ADDR=peer, **headers)) == address
+    assert network.address_of(RequestFactory().get("/", REMOTE_ADDR=peer, **headers)) == address
 
 
 @pytest.mark.parametrize(
@@ -159,7 +164,81 @@ def test_the_client_is_counted_from_the_right(settings, proxies, peer, forwarded
     ],
 )
 def test_what_counts_as_one_client(one, other, same):
-    assert (request_context.network_of(one) == request_context.network_of(other)) is same
+    assert (network.network_of(one) == network.network_of(other)) is same
+
+
+# --- IPv6: a home has 256 networks, an office 65,536 ------------------------------------------
+
+# Those that are counted by a network, and one that is not.
+BY_NETWORK = sorted(
+    {
+        throttle.scope
+        for method, _path, handler in api_writes()
+        for throttle in throttles_of(handler, method)
+        if throttle.by.__name__.startswith("network")
+    }
+)
+
+
+def uses_until_refused(scope, keys):
+    """How often the scope may be used, by these keys in turn."""
+    for number, key in enumerate(itertools.cycle(keys)):
+        if not ratelimits.allows(scope, key):
+            return number
+    raise AssertionError("no limit")
+
+
+@pytest.mark.parametrize("rest", ["", " ann@example.com"])
+@pytest.mark.parametrize("scope", BY_NETWORK)
+def test_wider_networks_share_a_multiple_of_every_allowance(rates, scope, rest):
+    owner = next(prefix for prefix in ("ACCOUNTS", "NOTIFICATIONS") if scope in ratelimits.scopes(prefix))
+    setattr(rates, f"{owner}_RATES", {scope: (5, 60, "database")})
+    one_line = [f"2001:db8:1:{number:x}::{rest}" for number in range(256)]
+    assert uses_until_refused(scope, one_line[:1]) == 5
+    # The refused use of one network took nothing from its neighbours.
+    assert uses_until_refused(scope, one_line[1:]) == 20 - 5
+    one_site = [f"2001:db8:1:{number:x}00::{rest}" for number in range(1, 256)]
+    assert uses_until_refused(scope, one_site) == 80 - 20
+    # A /48 that is over leaves the next one alone, and IPv4 has no wider network.
+    assert uses_until_refused(scope, [f"2001:db8:2:1::{rest}"]) == 5
+    assert uses_until_refused(scope, [f"192.0.2.{number}{rest}" for number in range(256)]) == 256 * 5
+
+
+def test_the_wider_allowances_are_counted_without_the_cache_too(dead_counter):
+    keys = [f"2001:db8:1:{number:x}::" for number in range(256)]
+    assert uses_until_refused("signup", keys) == 80
+
+
+@pytest.mark.parametrize("path", ["signup", "login", "verify", "forgot-password", "resend-otp", "verify-reset"])
+def test_a_home_with_a_network_to_each_request(rates, path, monkeypatch):
+    """Through the entry points: 256 networks of one line have four times the allowance of one, not 256 times."""
+    rates.CORE_TRUSTED_PROXIES = 1
+    scope = path if path == "signup" else f"{path.replace('-', '_')}_network"
+    [(allowed, _seconds, _store)] = ratelimits.rates_of(scope)
+    rates.ACCOUNTS_RATES = {scope: (allowed // 5, 60, "database")}
+    statuses = Counter()
+    for number in range(allowed // 5 * 4 + 10):
+        body = {
+            "email": f"u{number}@example.com", "password": PASSWORD, "first_name": "Ann", "last_name": "Example",
+            "language": "en", "code": "123456", "new_password": PASSWORD,
+        }  # fmt: skip
+        client = ApiClient(None, **{"X-Forwarded-For": f"2001:db8:1:{number % 256:x}::{number + 1:x}"})
+        statuses[limited(client.raw("POST", f"{AUTH}/{path}", body))] += 1
+    assert statuses == {False: allowed // 5 * 4, True: 10}
+
+
+@pytest.mark.parametrize(
+    ("narrow", "wider"),
+    [
+        ("2001:db8:1:2ff::", ["2001:db8:1:200::/56", "2001:db8:1::/48"]),
+        ("fe80::", ["fe80::/56", "fe80::/48"]),
+        ("192.0.2.1", []),
+        ("unknown", []),
+        ("a:b", []),
+    ],
+)
+def test_the_wider_networks_of_a_client(narrow, wider):
+    assert [name for name, _times in network.wider_networks(narrow)] == wider
 
 
 def test_forged_headers_change_nothing(rates):

@@ -8,7 +8,7 @@ from django.core import mail
 from django.utils import timezone
 
 from accounts.models import User
-from tests.accounts.steps import SECOND, act, action_token, enable_two_step, login, second_step
+from tests.accounts.steps import SECOND, act, action_token, enable_two_step, login, send_second_step
 from tests.client import ApiClient
 from tests.factories import PASSWORD
 
@@ -41,7 +41,7 @@ def test_enabling_twice_is_an_error_and_keeps_the_first(alice, as_alice):
     enable_two_step(as_alice, alice)
     body = act(as_alice, alice, "two_step_enable", "two-step/enable", {"password": NEW}, status=400)
     assert body["error"] == "validation_error"
-    second_step(alice).post("/api/v1/auth/two-step", {"password": SECOND})
+    send_second_step(alice).post("/api/v1/auth/two-step", {"password": SECOND})
 
 
 @pytest.mark.parametrize("password", ["short", "password1", PASSWORD, "x" * 257, "", 12345678, None, "nul\x00nul nul"])
@@ -118,7 +118,7 @@ def test_guesses_by_a_live_session_count_for_the_day(alice, as_alice):
 
 def test_a_pending_sign_in_ends_with_the_password_that_it_waits_for(alice, as_alice):
     enable_two_step(as_alice, alice)
-    pending = second_step(alice)
+    pending = send_second_step(alice)
     act(as_alice, alice, "two_step_change", "two-step/change", {"password": SECOND, "new_password": NEW})
     body = pending.post("/api/v1/auth/two-step", {"password": NEW}, status=401)
     assert body["error"] == "token_revoked"
@@ -155,23 +155,23 @@ def test_new_recovery_codes_replace_the_old_ones(alice, as_alice):
     new = act(as_alice, alice, "recovery_codes", "two-step/recovery-codes")["recovery_codes"]
     assert len(set(old) | set(new)) == 20
     forgot = "/api/v1/auth/two-step/forgot"
-    refused = second_step(alice).post(forgot, {"recovery_code": old[0]}, status=401)
+    refused = send_second_step(alice).post(forgot, {"recovery_code": old[0]}, status=401)
     assert (refused["error"], refused["message"]) == ("invalid_two_step", "The code is wrong or has been used.")
-    assert second_step(alice).post(forgot, {"recovery_code": new[0]})["recovery_codes_left"] == 9
+    assert send_second_step(alice).post(forgot, {"recovery_code": new[0]})["recovery_codes_left"] == 9
 
 
 class TestAfterARecoveryCode:
     @pytest.fixture
     def recovered(self, alice, as_alice):
         codes = enable_two_step(as_alice, alice)
-        body = second_step(alice).post("/api/v1/auth/two-step/forgot", {"recovery_code": codes[0]})
+        body = send_second_step(alice).post("/api/v1/auth/two-step/forgot", {"recovery_code": codes[0]})
         return ApiClient(body["token"])
 
     def test_that_session_sets_a_new_one_without_the_old_one(self, alice, as_alice, recovered):
         only_new = {"new_password": NEW}
         act(as_alice, alice, "two_step_change", "two-step/change", only_new, status=400)
         assert act(recovered, alice, "two_step_change", "two-step/change", only_new) == {"ok": True}
-        second_step(alice).post("/api/v1/auth/two-step", {"password": NEW})
+        send_second_step(alice).post("/api/v1/auth/two-step", {"password": NEW})
         act(recovered, alice, "two_step_change", "two-step/change", {"new_password": SECOND}, status=400)
 
     def test_for_a_quarter_of_an_hour(self, alice, recovered):

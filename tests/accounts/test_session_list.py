@@ -25,6 +25,7 @@ def test_the_list_shows_each_sign_in_and_which_one_asks(alice, as_alice):
         "created_at": rows[0]["created_at"],
         "last_used_at": rows[0]["last_used_at"],
         "is_current": False,
+        "opened_by": None,
     }
     assert rows[0]["created_at"].endswith("Z")
 

@@ -11,9 +11,10 @@ from django.utils import timezone
 from accounts.conf import conf
 from accounts.exceptions import AccountBlocked, TokenExpired, TokenInvalid, TokenRevoked
 from accounts.models import Session
-from accounts.services import account_status, sessions
+from accounts.services import account_status
+from accounts.sign_in import sessions
 from accounts.signals import session_revoked
-from accounts.tokens import decode_session_token
+from accounts.tokens import SessionToken
 from tests.factories import sign_in
 
 
@@ -75,10 +76,10 @@ def test_a_lost_reply_to_a_refresh_ends_no_session(alice, clock):
     lost = sessions.refresh(old)
     clock.forward(hours=1)
     again = sessions.refresh(old)
-    assert decode_session_token(again).generation == decode_session_token(lost).generation == 2
+    assert SessionToken(again).generation == SessionToken(lost).generation == 2
     sessions.authenticate(again)  # its first use: the old one has a minute left
     clock.forward(seconds=59)
-    assert decode_session_token(sessions.refresh(old)).generation == 2
+    assert SessionToken(sessions.refresh(old)).generation == 2
     sessions.authenticate(old)
     clock.forward(seconds=2)
     with pytest.raises(TokenRevoked):
@@ -134,7 +135,7 @@ def forged(claims=None, *, key=None, algorithm="HS256", **headers):
     kid, secret = conf.TOKEN_KEYS.split(",")[0].split(":", 1)
     now = int(timezone.now().timestamp())
     payload = {
-        "typ": "session", "iss": conf.TOKEN_ISSUER, "aud": conf.TOKEN_AUDIENCE, "sub": "1", "gen": 1,
+        "typ": "session", "iss": "parley", "aud": "parley-api", "sub": "1", "gen": 1,
         "sid": "00000000-0000-4000-8000-000000000000", "jti": "x", "iat": now, "exp": now + 600,
     } | (claims or {})  # fmt: skip
     payload = {name: value for name, value in payload.items() if value is not None}

@@ -11,7 +11,8 @@ from django_otp.oath import totp
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from accounts.models import AuditEntry, Session, TrustedDevice, User
-from accounts.services import account_status, two_step
+from accounts.services import account_status
+from accounts.sign_in import trusted_devices
 from tests.accounts.steps import SECOND, act, enable_two_step, last_code
 from tests.client import ApiClient
 from tests.factories import PASSWORD, sign_in
@@ -49,7 +50,16 @@ def test_it_is_listed_with_the_others_and_ended_by_its_id(support, phone):
         (False, "support pages")
     ]
     row = next(row for row in rows if not row["is_current"])
-    assert row.keys() == {"id", "device_name", "ip", "user_agent", "created_at", "last_used_at", "is_current"}
+    assert row.keys() == {
+        "id",
+        "device_name",
+        "ip",
+        "user_agent",
+        "created_at",
+        "last_used_at",
+        "is_current",
+        "opened_by",
+    }
     assert is_open(support)
     phone.delete(f"{SESSIONS}/{row['id']}")
     assert not is_open(support)
@@ -123,7 +133,7 @@ def test_sign_ins_and_devices_of_staff_are_a_superusers_matter(group, of, alice)
     others = {"superuser": {"is_superuser": True}, "staff": {}}
     owner = {"customer": alice, "own": agent}.get(of) or staff("Auditor", **others[of])
     session, token = sign_in(owner)
-    device, _ = two_step.remember_device(user=owner)
+    device, _ = trusted_devices.remember_device(user=owner)
     may = agent.has_perm("accounts.sign_out_user") and of == "customer"
     audited = AuditEntry.objects.count()
     _ask(client, "session", "end", session)
@@ -136,7 +146,7 @@ def test_sign_ins_and_devices_of_staff_are_a_superusers_matter(group, of, alice)
 def test_a_superuser_ends_sign_ins_of_staff(agent):
     root = admin_client(staff(is_superuser=True))
     session, token = sign_in(agent)
-    assert "was applied to" in _ask(root, "session", "end", session)
+    assert "Done: " in _ask(root, "session", "end", session)
     assert "has already ended" in _ask(root, "session", "end", session)
     ApiClient(token).get("/api/v1/auth/me", status=401)
     assert AuditEntry.objects.filter(action="session.ended", target=agent).count() == 1

@@ -7,9 +7,9 @@ import time_machine
 from django.utils import timezone
 
 from accounts.models import TrustedDevice
-from accounts.services import login as login_service
-from accounts.services import two_step
-from tests.accounts.steps import SECOND, act, enable_two_step, login, second_step
+from accounts.sign_in import stages as login_service
+from accounts.sign_in import trusted_devices
+from tests.accounts.steps import SECOND, act, enable_two_step, login, send_second_step
 from tests.client import ApiClient
 from tests.factories import PASSWORD
 from tests.parallel import parallel_outcomes
@@ -28,26 +28,26 @@ def codes(alice, as_alice):
 @pytest.fixture
 def remembered(alice, codes):
     """The reply of a second step with `remember`, from a phone."""
-    client = second_step(alice, **{"X-Device-Name": "Alice's phone"})
+    client = send_second_step(alice, **{"X-Device-Name": "Alice's phone"})
     return client.post(TWO_STEP, {"password": SECOND, "remember": True})
 
 
 def test_an_app_gets_a_device_token_and_sends_it_as_a_header(alice, remembered):
-    assert remembered.keys() == {"ok", "token", "user", "device_token"}
+    assert remembered.keys() == {"ok", "token", "expires_at", "user", "device_token"}
     body = login(alice, **{"X-Device-Token": remembered["device_token"]})
-    assert body.keys() == {"ok", "token", "user"}
+    assert body.keys() == {"ok", "token", "expires_at", "user"}
 
 
 def test_without_remember_there_is_none(alice, codes):
-    body = second_step(alice).post(TWO_STEP, {"password": SECOND, "remember": False})
+    body = send_second_step(alice).post(TWO_STEP, {"password": SECOND, "remember": False})
     assert "device_token" not in body
     assert TrustedDevice.objects.count() == 0
 
 
 def test_a_browser_gets_a_cookie_that_no_script_reads(alice, codes):
-    client = second_step(alice, **ORIGIN)
+    client = send_second_step(alice, **ORIGIN)
     response = client.raw("POST", TWO_STEP, {"password": SECOND, "remember": True})
-    assert response.json().keys() == {"ok", "token", "user"}
+    assert response.json().keys() == {"ok", "token", "expires_at", "user"}
     cookie = response.cookies["trusted_device"]
     assert cookie["httponly"]
     assert cookie["secure"]
@@ -137,7 +137,7 @@ def test_a_reset_by_mail_ends_the_trust(alice, remembered):
 
 def test_eleven_devices_are_ten(alice, codes):
     for _ in range(11):
-        second_step(alice).post(TWO_STEP, {"password": SECOND, "remember": True})
+        send_second_step(alice).post(TWO_STEP, {"password": SECOND, "remember": True})
     assert TrustedDevice.objects.filter(user=alice).count() == 10
 
 
@@ -148,7 +148,7 @@ class TestRemovalDuringASignIn:
         compare = login_service._is_right
 
         def compare_and_lose_the_device(*args):
-            parallel_outcomes(1, lambda _: two_step.remove_device(user=alice, device_id=device.id))
+            parallel_outcomes(1, lambda _: trusted_devices.remove_device(user=alice, device_id=device.id))
             return compare(*args)
 
         monkeypatch.setattr(login_service, "_is_right", compare_and_lose_the_device)
@@ -157,7 +157,7 @@ class TestRemovalDuringASignIn:
 
     def test_no_answer_is_a_failure_and_no_session_of_a_removed_device_lives(self, alice, as_alice, remembered):
         for _ in range(6):
-            client = second_step(alice)
+            client = send_second_step(alice)
             token = client.post(TWO_STEP, {"password": SECOND, "remember": True})["device_token"]
             device = TrustedDevice.objects.latest("id")
 

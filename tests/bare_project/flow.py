@@ -68,7 +68,10 @@ def run():
         assert row["type"] == "message"
         print("notifications")
     loaded = {name.partition(".")[0] for name in sys.modules}
-    print("loaded:", *sorted(loaded & {"config", "realtime", "notifications", "messaging", "accounts", "core"}))
+    print(
+        "loaded:",
+        *sorted(loaded & {"config", "server", "portal", "realtime", "notifications", "messaging", "accounts", "core"}),
+    )
 
 
 run()

@@ -1,6 +1,7 @@
 """A Django project that knows the apps named in BARE_APPS (highest first) and nothing of `config`."""
 
 import os
+from datetime import timedelta
 from pathlib import Path
 
 APPS = os.environ["BARE_APPS"].split()
@@ -28,6 +29,7 @@ INSTALLED_APPS = [
     "django_otp.plugins.otp_totp",
     "django_otp.plugins.otp_static",
     "rest_framework",
+    *(["fcm_django"] if "notifications" in APPS else []),
 ]
 MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -44,13 +46,23 @@ TEMPLATES = [
         "OPTIONS": {"context_processors": [f"django.{name}" for name in PROCESSORS]},
     }
 ]
+FCM_DJANGO_FCMDEVICE_MODEL = "notifications.Device"
+MIGRATION_MODULES = {"fcm_django": None}
+SIMPLE_JWT = {
+    "AUTH_TOKEN_CLASSES": ["accounts.tokens.SessionToken"],
+    "ACCESS_TOKEN_LIFETIME": timedelta(days=7),
+    "ISSUER": "bare",
+    "AUDIENCE": "bare-api",
+    "TOKEN_TYPE_CLAIM": "typ",
+    "USER_ID_CLAIM": "sub",
+}
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.BearerAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_RENDERER_CLASSES": ["core.renderers.EnvelopeRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["core.parsers.StrictJSONParser"],
-    "DEFAULT_THROTTLE_CLASSES": ["core.throttles.DeclaredThrottles"],
-    "EXCEPTION_HANDLER": "core.errors.envelope",
+    "DEFAULT_RENDERER_CLASSES": ["core.api.renderers.EnvelopeRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["core.api.parsers.StrictJSONParser"],
+    "DEFAULT_THROTTLE_CLASSES": ["core.api.throttles.DeclaredThrottles"],
+    "EXCEPTION_HANDLER": "core.api.errors.envelope",
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,
 }

@@ -11,6 +11,7 @@ from tests.server import ROOT
 LAYERS = ["core", "accounts", "messaging", "notifications"]
 
 
+@pytest.mark.slow
 @pytest.mark.once
 @pytest.mark.parametrize("top", LAYERS[1:])
 def test_an_app_and_the_layers_below_it_are_enough(tmp_path, top):

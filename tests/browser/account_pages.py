@@ -5,10 +5,9 @@ import secrets
 from fnmatch import fnmatchcase
 
 import httpx
-from axe_playwright_python.sync_playwright import Axe
 
-from tests.browser.chromium import watch
-from tests.flows.people import eventually
+from tests.browser.chromium import barriers, watch
+from tests.waiting import wait_for
 
 PASSWORD = "violet lantern 42"
 SECOND_PASSWORD = "amber kettle 7 north"
@@ -37,7 +36,7 @@ class Person:
 
     def code(self, *, after=0):
         """The code of the newest mail, once there are more of them than `after`."""
-        return eventually(lambda: self.mails()[0] if len(self.mails()) > after else None, what="a code by mail")
+        return wait_for(lambda: self.mails()[0] if len(self.mails()) > after else None, what="a code by mail")
 
     def turn_on_two_step(self, *, hint="the kettle"):
         """Through the API; returns the recovery codes."""
@@ -109,7 +108,6 @@ class Window:
         self.click("Sign in")
 
     def accessible(self):
-        violations = Axe().run(self.page).response["violations"]
-        assert [(rule["id"], [node["html"][:200] for node in rule["nodes"]]) for rule in violations] == []
+        assert barriers(self.page) == []
         width = self.page.viewport_size["width"]
         assert self.page.evaluate("() => document.documentElement.scrollWidth") <= width

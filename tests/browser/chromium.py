@@ -5,9 +5,14 @@ import shutil
 import time
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect, sync_playwright
 
-EXECUTABLE = shutil.which("chromium") or "/usr/bin/chromium"
+# The shell has the same engine without the windows and menus around a page, which are a third of the work of a short test.
+# Only the whole browser refuses a device by itself, and asks about notifications; the shell refuses those, and the clipboard
+# without a permission.
+WHOLE = shutil.which("chromium") or "/usr/bin/chromium"
+EXECUTABLE = shutil.which("chromium-headless-shell") or WHOLE
 FLAGS = [
     # Ten pictures a second instead of twenty: two cameras are encoded and decoded by the processor.
     "--use-fake-device-for-media-stream=fps=10",
@@ -15,6 +20,8 @@ FLAGS = [
     "--allow-loopback-in-peer-connection",
     "--disable-features=WebRtcHideLocalIpsWithMdns",
     "--no-sandbox",
+    # The processor draws either way; without the detour over a simulated graphics card it has less to do.
+    "--disable-gpu",
 ]
 # Milliseconds: a busy machine takes longer than the five seconds that `expect` waits by default.
 PATIENCE = 20_000
@@ -30,6 +37,17 @@ def browser():
             yield chromium
         finally:
             chromium.close()
+
+
+@contextlib.contextmanager
+def closed_at_the_end(chromium):
+    """Whatever the block opens in the browser is closed after it."""
+    before = set(chromium.contexts)
+    try:
+        yield
+    finally:
+        for context in set(chromium.contexts) - before:
+            context.close()
 
 
 def wait_until(page, function, arg=None, *, timeout=30_000):
@@ -60,3 +78,9 @@ def watch(page, base):
         lambda request: None if request.url.startswith((base, "data:", "blob:")) else complaints.append(request.url),
     )
     return complaints
+
+
+def barriers(page, **options):
+    """What stands in the way of people with a screen reader, a keyboard or weak eyes, as axe sees it: rule, elements."""
+    violations = Axe().run(page, options={"resultTypes": ["violations"], **options}).response["violations"]
+    return [(rule["id"], [node["html"][:200] for node in rule["nodes"]]) for rule in violations]

@@ -6,10 +6,9 @@ import re
 from pathlib import Path
 
 import httpx
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tests.browser.chromium import PATIENCE, watch
+from tests.browser.chromium import PATIENCE, barriers, watch
 
 SIGN_IN = """async ([email, password]) => {
   const { Parley } = await import("/static/sdk/parley.js");
@@ -18,11 +17,6 @@ SIGN_IN = """async ([email, password]) => {
 PASTE = """async (box, [name, type, bytes]) => {
   const data = new DataTransfer();
   data.items.add(new File([new Uint8Array(bytes)], name, { type }));
-  box.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
-}"""
-PASTE_BIG = """async (box, size) => {
-  const data = new DataTransfer();
-  data.items.add(new File([new Uint8Array(size)], "big.png", { type: "image/png" }));
   box.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
 }"""
 DROP = """(target, [name, type, bytes]) => {
@@ -55,6 +49,12 @@ class Api:
 
     def send(self, chat, body):
         reply = self.http.post(f"/messages/conversations/{chat}/messages", json={"body": body})
+        assert reply.status_code == 201, reply.text
+        return reply.json()["message"]
+
+    def send_picture(self, chat, content, **fields):
+        files = {"file": ("picture.png", content, "image/png")}
+        reply = self.http.post(f"/messages/conversations/{chat}/media", files=files, data=fields)
         assert reply.status_code == 201, reply.text
         return reply.json()["message"]
 
@@ -105,8 +105,13 @@ class Window:
     def paste_image(self, content, name="picture.png", kind="image/png"):
         self.box.evaluate(PASTE, [name, kind, list(content)])
 
-    def paste_big(self, size):
-        self.box.evaluate(PASTE_BIG, size)
+    def send_pictures(self, caption=None):
+        """Orders to send what the dialog shows."""
+        dialog = self.page.get_by_role("dialog", name="Send picture")
+        if caption is not None:
+            dialog.get_by_role("textbox", name="Caption").fill(caption)
+        dialog.get_by_role("button", name="Send", exact=True).click()
+        expect(dialog).to_have_count(0)
 
     def drop_image(self, content, name="picture.png", kind="image/png"):
         self.log.evaluate(DROP, [name, kind, list(content)])
@@ -121,8 +126,7 @@ class Window:
         return [text.strip() for text in self.log.locator("article .text").all_inner_texts()]
 
     def axe(self):
-        violations = Axe().run(self.page).response["violations"]
-        return [(rule["id"], [node["html"][:200] for node in rule["nodes"]]) for rule in violations]
+        return barriers(self.page)
 
     def close(self):
         self.context.close()

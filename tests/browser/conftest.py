@@ -4,16 +4,38 @@ from functools import partial
 
 import pytest
 
-from tests.browser.chromium import browser
+from tests.browser.chromium import FLAGS, WHOLE, browser, closed_at_the_end
 from tests.browser.client_pages import Api, Window, demo_people, opened_windows
 from tests.browser.staff import StaffServer, open_page
 from tests.server import RunningServer
 
 
-@pytest.fixture(scope="module")
-def chromium():
+@pytest.fixture(scope="package")
+def program():
+    """Started once. What is opened in it has cookies, storage and permissions of its own."""
     with browser() as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def chromium(program):
+    with closed_at_the_end(program):
+        yield program
+
+
+@pytest.fixture(scope="module")
+def whole_chromium(program):
+    """With the windows around a page: for the calls of two browsers as users have them."""
+    opened = program.browser_type.launch(executable_path=WHOLE, args=FLAGS)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def empty_chromium(chromium):
+    """For tests that leave closing what they open to others."""
+    with closed_at_the_end(chromium):
+        yield chromium
 
 
 @pytest.fixture(scope="module")

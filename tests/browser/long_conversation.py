@@ -2,33 +2,45 @@
 
 # Older messages in front of those that are there, as if the reader had scrolled up to the first of them.
 STRETCH = """async (count) => {
-  const { thread } = await import("/static/app/state/thread.js");
-  const store = thread(Number(location.pathname.split("/").at(-1)));
+  const { parley } = await import("/static/app/client.js");
+  const { store } = await import("/static/app/state/store.js");
+  const list = store.messages(Number(location.pathname.split("/").at(-1)));
   const frames = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
   const words = "a path along the river that is open again since the water fell ".repeat(4);
-  const add = async (from, to) => {
-    const [first] = store.get().messages;
-    const before = Array.from({ length: to - from }, (_, place) => ({
+  const here = list.getSnapshot().messages.filter(({ id }) => id);
+  const older = (from, to) => {
+    const [first] = list.getSnapshot().messages;
+    return Array.from({ length: to - from }, (_, place) => ({
       ...first, id: first.id - (to - from - place) / count / 4, client_id: null, kind: "text", reply_to_id: null, reactions: [],
       body: `Older ${from + place}: ${words.slice(0, ((from + place) * 37) % 240)}`,
       created_at: new Date(Date.parse(first.created_at) - (to - from - place) * 60_000).toISOString(),
       sender_id: place % 3 ? first.sender_id : -1,
     }));
-    store.set(({ messages }) => ({ messages: [...before, ...messages], hasOlder: false }));
-    await frames();
-    document.querySelector("[role=log]").scrollTop = 0;
-    await frames();
   };
   // Whoever is at the end keeps few: away from it first.
-  await add(count - 200, count);
-  await add(0, count - 200);
+  const pages = [[count - 200, count], [0, count - 200]];
+  const { list: ask } = parley.messages;
+  parley.messages.list = async ({ after }) => {
+    const messages = after === undefined ? older(...pages.shift()) : [...here];
+    return { messages: messages.reverse(), has_more: after === undefined && pages.length > 0 };
+  };
+  await list.loadAround(here[0].id - 1 / 2);
+  do {
+    await frames();
+    document.querySelector("[role=log]").scrollTop = 0;
+    await list.loadOlder();
+  } while (list.getSnapshot().hasOlder);
+  await frames();
+  document.querySelector("[role=log]").scrollTop = 0;
+  await frames();
+  parley.messages.list = ask;
 }"""
 # What the socket would report: typing, a message, and its delivery.
 RECEIVE = """async ([count, from]) => {
   const { parley } = await import("/static/app/client.js");
-  const { thread } = await import("/static/app/state/thread.js");
+  const { store } = await import("/static/app/state/store.js");
   const chat = Number(location.pathname.split("/").at(-1));
-  const last = thread(chat).get().messages.at(-1);
+  const last = store.messages(chat).getSnapshot().messages.at(-1);
   for (let index = 0; index < count; index += 1) {
     const message = { ...last, id: 1e9 + from + index, client_id: null, sender_id: index % 2 ? parley.session.userId : -1,
       body: `Message ${from + index} of an hour`, created_at: new Date().toISOString() };
@@ -40,8 +52,8 @@ RECEIVE = """async ([count, from]) => {
 }"""
 
 HELD = """async () => {
-  const { thread } = await import("/static/app/state/thread.js");
-  return thread(Number(location.pathname.split("/").at(-1))).get().messages.length;
+  const { store } = await import("/static/app/state/store.js");
+  return store.messages(Number(location.pathname.split("/").at(-1))).getSnapshot().messages.length;
 }"""
 
 

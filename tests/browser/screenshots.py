@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 from tqdm import tqdm
 
 from tests.browser.account_pages import Person
@@ -136,12 +136,12 @@ class Studio:
         page.wait_for_timeout(500)
 
 
-def take_all(folder: Path = FOLDER, *, only: str = "") -> list[Path]:
+def take_all(chromium: Browser, folder: Path = FOLDER, *, only: str = "") -> list[Path]:
     """Writes `<page>-<size>-<colours>-<language>.png` of every page, or of the pages whose name contains `only`."""
     names = [name for name in PAGES if only in name]
     variants = list(itertools.product(names, SIZES, SCHEMES, LANGUAGES))
     written = []
-    with running_studio() as studio:
+    with running_studio(chromium) as studio:
         for name, size, scheme, language in tqdm(variants, disable=not sys.stderr.isatty(), unit="picture"):
             target = folder / f"{name}-{size}-{scheme}-{language}.png"
             studio.take(name, target, size=size, scheme=scheme, language=language)
@@ -149,10 +149,10 @@ def take_all(folder: Path = FOLDER, *, only: str = "") -> list[Path]:
     return written
 
 
-def take_readme() -> list[Path]:
+def take_readme(chromium: Browser) -> list[Path]:
     """Writes the pictures of the README."""
     written = []
-    with running_studio() as studio:
+    with running_studio(chromium) as studio:
         for picture, (name, size, scheme) in README_PICTURES.items():
             target = README_FOLDER / f"{picture}.png"
             studio.take(name, target, size=size, scheme=scheme, language="en")
@@ -161,8 +161,8 @@ def take_readme() -> list[Path]:
 
 
 @contextlib.contextmanager
-def running_studio() -> Iterator[Studio]:
-    with tempfile.TemporaryDirectory() as folder, browser() as chromium:
+def running_studio(chromium: Browser) -> Iterator[Studio]:
+    with tempfile.TemporaryDirectory() as folder:
         server = RunningServer(Path(folder), RATELIMIT_ENABLE="0")
         server.start(demo=True)
         try:
@@ -176,5 +176,6 @@ if __name__ == "__main__":
     parser.add_argument("--only", default="", help="pages whose name contains this")
     parser.add_argument("--readme", action="store_true", help="write the README's pictures to docs/images")
     options = parser.parse_args()
-    pictures = take_readme() if options.readme else take_all(only=options.only)
+    with browser() as opened:
+        pictures = take_readme(opened) if options.readme else take_all(opened, only=options.only)
     print(f"{len(pictures)} pictures in {pictures[0].parent.relative_to(ROOT)}/" if pictures else "No such page.")

@@ -15,15 +15,42 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 PASSWORD = "a long word for the support pages"
 STAFF = {"admin": "", "support": "Support", "moderator": "Moderator", "auditor": "Auditor", "operations": "Operations"}
 
+# For each list the name of a row that no test changes.
+DETAILS = {
+    "accounts/auditentry": "audit entry",
+    "accounts/block": "block",
+    "accounts/code": "code",
+    "accounts/session": "kept session",
+    "accounts/trusteddevice": "kept trusted device",
+    "accounts/user": "untouched",
+    "auth/group": "support group",
+    "integrations/event": "event",
+    "integrations/serverkey": "server key",
+    "integrations/webhooktarget": "webhook target",
+    "messaging/conversation": "conversation",
+    "messaging/message": "message",
+    "messaging/report": "kept report",
+    "notifications/channelpause": "pause",
+    "notifications/delivery": "dead push",
+    "notifications/device": "push device",
+    "notifications/notification": "notification",
+    "otp_static/staticdevice": "static",
+    "otp_totp/totpdevice": "app",
+    "realtime/call": "call",
+}
+
 
 def fill():
     from django.contrib.auth.models import Group
     from django.utils import timezone
     from django_otp.plugins.otp_totp.models import TOTPDevice
 
+    from accounts.client import Client
     from accounts.models import Code
-    from accounts.services import codes, profile, registration, sessions, two_step
-    from core.request_context import Client
+    from accounts.services import profile, registration
+    from accounts.sign_in import codes, sessions, trusted_devices
+    from integrations.models import Event, WebhookTarget
+    from integrations.services import keys as server_keys
     from messaging.services import conversations, messages, reports
     from notifications.models import ChannelPause, Delivery, Notification
     from notifications.services import devices as push
@@ -65,7 +92,7 @@ def fill():
     for name in ("session", "kept session", "other session"):
         rows[name] = sessions.start(user=ann, client=Client("192.0.2.7", "tests", name))[0].id
     for name in ("trusted device", "kept trusted device"):
-        rows[name] = two_step.remember_device(user=ann, device_name=name)[0].id
+        rows[name] = trusted_devices.remember_device(user=ann, device_name=name)[0].id
     rows["session of ben"] = sessions.start(user=ben, client=Client("192.0.2.8"))[0].id
     sessions.start(user=person("guest"))
     rows["block"] = profile.block(blocker=ben, blocked_id=rows["guest"]).id
@@ -93,6 +120,9 @@ def fill():
     # Mails wait for ever, so that nothing moves by itself while a test looks.
     ChannelPause.objects.create(channel="mail", reason="refused", until=now + timedelta(days=1))
     rows["pause"] = "mail"
+    rows["server key"] = server_keys.create(name="shop", scopes=["users:read"], networks=(), actor="tests")[0].id
+    rows["webhook target"] = WebhookTarget.objects.create(name="shop", switched_off_at=now, reason="410").id
+    rows["event"] = Event.objects.create(type="account.created", data={"user_id": ann.id}).id
     ended = {"state": "ended", "outcome": "missed", "expires_at": now, "ended_at": now}
     rows["call"] = Call.objects.create(
         conversation_id=conversation.id, caller=ann, callee=ben, media="audio", **ended

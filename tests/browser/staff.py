@@ -6,12 +6,8 @@ import subprocess
 import sys
 from contextlib import closing
 
-from axe_playwright_python.sync_playwright import Axe
-from django.contrib import admin
-from django.test import RequestFactory
 from django_otp.oath import totp
 
-from accounts.models import User
 from tests.browser.chromium import watch
 from tests.browser.server_fixtures import PASSWORD
 from tests.server import ROOT, RunningServer
@@ -79,39 +75,6 @@ def sign_in(page, staff_server, name):
     # The code is good for one request.
     page.get_by_role("button", name="Sign in").dblclick(delay=30)
     page.locator(".figures").wait_for()
-
-
-def barriers(page):
-    """What stands in the way of people with a screen reader, a keyboard or weak eyes, as axe sees it."""
-    violations = Axe().run(page).response["violations"]
-    return [(rule["id"], [node["html"][:160] for node in rule["nodes"]]) for rule in violations]
-
-
-def superusers_request():
-    request = RequestFactory().get("/admin/")
-    request.user = User(is_staff=True, is_superuser=True)
-    return request
-
-
-def path_of(model):
-    return f"{model._meta.app_label}/{model._meta.model_name}"
-
-
-def registered_actions():
-    """Every action that the admin knows: the list it stands on, and its name."""
-    request = superusers_request()
-    return {
-        (path_of(model), name) for model, page in admin.site._registry.items() for name in page.get_actions(request)
-    }
-
-
-def registered_forms():
-    """Every list whose rows can be added or changed in a form."""
-    request = superusers_request()
-    registered = admin.site._registry.items()
-    return {("add", path_of(model)) for model, page in registered if page.has_add_permission(request)} | {
-        ("change", path_of(model)) for model, page in registered if page.has_change_permission(request)
-    }
 
 
 def choose(page, staff_server, model, key, label, *, asks=True):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.browser.chromium import needs_chromium
-from tests.browser.staff import barriers, registered_forms
-from tests.flows.people import eventually
+from tests.browser.chromium import barriers, needs_chromium
+from tests.staff import registered_forms
+from tests.waiting import wait_for
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(180)]
 
@@ -101,5 +101,5 @@ def test_a_block_without_a_mouse(page_of, staff_server):
     page.locator(".messagelist .success").wait_for()
     key = staff_server.rows["keyboard"]
     reason = "SELECT blocked_reason FROM accounts_user WHERE id = ?"
-    assert eventually(lambda: staff_server.ask(reason, key) == [("asked on the phone",)], what="the block")
+    assert wait_for(lambda: staff_server.ask(reason, key) == [("asked on the phone",)], what="the block")
     assert complaints == []

@@ -3,32 +3,13 @@
 import pytest
 from django.contrib import admin
 
-from tests.browser.chromium import needs_chromium
-from tests.browser.staff import barriers, path_of, registered_actions, registered_forms
+from tests.browser.chromium import barriers, needs_chromium
+from tests.browser.server_fixtures import DETAILS
+from tests.staff import path_of, registered_actions, registered_forms
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(180)]
 
 LISTS = sorted(path_of(model) for model in admin.site._registry)
-# The row of each list whose page is opened.
-DETAILS = {
-    "accounts/auditentry": "audit entry",
-    "accounts/block": "block",
-    "accounts/code": "code",
-    "accounts/session": "kept session",
-    "accounts/trusteddevice": "kept trusted device",
-    "accounts/user": "untouched",
-    "auth/group": "support group",
-    "messaging/conversation": "conversation",
-    "messaging/message": "message",
-    "messaging/report": "kept report",
-    "notifications/channelpause": "pause",
-    "notifications/delivery": "dead push",
-    "notifications/device": "push device",
-    "notifications/notification": "notification",
-    "otp_static/staticdevice": "static",
-    "otp_totp/totpdevice": "app",
-    "realtime/call": "call",
-}
 ADDED = sorted(path for what, path in registered_forms() if what == "add")
 
 

@@ -3,56 +3,44 @@
 import contextlib
 import os
 import secrets
-import shutil
-import subprocess
-import tempfile
-import time
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.browser.chromium import browser, needs_chromium, wait_until, watch
+from tests import relay
+from tests.browser.chromium import needs_chromium, wait_until, watch
 from tests.databases import TemporaryDatabase
-from tests.flows.people import eventually
-from tests.server import ON_POSTGRES, RunningServer, free_port
+from tests.relay import Relay
+from tests.server import ON_POSTGRES, RunningServer
+from tests.waiting import wait_for
 
-TURNSERVER = shutil.which("turnserver")
 SIDE = Path(__file__).with_name("call.js")
-SECRET = "a secret between two servers"
 PASSWORD = "a long word for browsers"
 
 pytestmark = [needs_chromium, pytest.mark.timeout(180)]
 
 
 @pytest.fixture(scope="module")
-def turn():
-    """The URL of a coturn on loopback, set up as in production but with loopback peers allowed."""
-    if TURNSERVER is None:
+def turn(tmp_path_factory):
+    """The URL of a coturn with the shipped file, on loopback, where the browsers are."""
+    if relay.TURNSERVER is None:
         yield ""
         return
-    port = free_port()
-    with contextlib.ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="parley-turn-")))
-        log = stack.enter_context((folder / "turn.log").open("wb"))
-        command = [
-            TURNSERVER, "-n", "--no-cli", "--no-tls", "--no-dtls", "--use-auth-secret", "--fingerprint",
-            f"--static-auth-secret={SECRET}", "--realm=parley", "--allow-loopback-peers", "--no-multicast-peers",
-            "--listening-ip=127.0.0.1", "--relay-ip=127.0.0.1", f"--listening-port={port}", "--log-file=stdout",
-            f"--pidfile={folder / 'turn.pid'}", f"--userdb={folder / 'turn.sqlite'}",
-        ]  # fmt: skip
-        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=folder)
-        stack.callback(process.wait, 10)
-        stack.callback(process.terminate)
-        time.sleep(1)
-        assert process.poll() is None, (folder / "turn.log").read_text()
-        yield f"turn:127.0.0.1:{port}?transport=udp"
+    exceptions = ["allow-loopback-peers", "allowed-peer-ip=127.0.0.1"]
+    with Relay(tmp_path_factory.mktemp("turn"), "listening-ip=127.0.0.1", "relay-ip=127.0.0.1", *exceptions) as running:
+        yield f"turn:127.0.0.1:{running.port}?transport=udp"
+
+
+@pytest.fixture(scope="module")
+def chromium(whole_chromium):
+    return whole_chromium
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory, turn):
     with contextlib.ExitStack() as stack:
-        environment = {"RATELIMIT_ENABLE": "0", "TURN_URLS": turn, "TURN_SECRET": SECRET}
+        environment = {"RATELIMIT_ENABLE": "0", "TURN_URLS": turn, "TURN_SECRET": relay.SECRET}
         if ON_POSTGRES:
             environment["DATABASE_URL"] = stack.enter_context(TemporaryDatabase())
             environment["REDIS_URL"] = os.environ.get("TEST_REDIS_URL", "redis://127.0.0.1:6379/0")
@@ -79,7 +67,7 @@ def _sign_up(server, name):
     email = f"{name.lower()}-{secrets.token_hex(3)}@example.com"
     fields = {"first_name": name, "last_name": "Example", "email": email, "password": PASSWORD, "language": "en"}
     assert http.post("/auth/signup", json=fields).status_code == 201
-    code = eventually(lambda: _code_for(server, email), what=f"a code for {email}")
+    code = wait_for(lambda: _code_for(server, email), what=f"a code for {email}")
     token = http.post("/auth/verify", json={"email": email, "code": code}).json()["token"]
     http.headers["Authorization"] = f"Bearer {token}"
     return http
@@ -91,20 +79,19 @@ def _code_for(server, email):
 
 
 @pytest.fixture
-def sides(server, people):
+def sides(server, people, empty_chromium):
     """A page for each of the two, signed in on a socket; any complaint of theirs fails the test."""
-    with browser() as chromium:
-        pages, complaints = [], []
-        for http in people[0]:
-            page = chromium.new_context().new_page()
-            complaints.append(watch(page, server.base))
-            # Any page of ours, with its strict policy: the call must live under it.
-            page.goto(f"{server.base}/docs/quickstart")
-            page.evaluate(SIDE.read_text())
-            page.evaluate("token => side.open(token)", http.headers["Authorization"].removeprefix("Bearer "))
-            pages.append(page)
-        yield pages
-        problems = [page.evaluate("() => side.problem") for page in pages]
+    pages, complaints = [], []
+    for http in people[0]:
+        page = empty_chromium.new_context().new_page()
+        complaints.append(watch(page, server.base))
+        # The client's page, with its strict policies: the call must live under them.
+        page.goto(f"{server.base}/app/")
+        page.evaluate(SIDE.read_text())
+        page.evaluate("token => side.open(token)", http.headers["Authorization"].removeprefix("Bearer "))
+        pages.append(page)
+    yield pages
+    problems = [page.evaluate("() => side.problem") for page in pages]
     assert (problems, complaints) == ([None, None], [[], []])
 
 
@@ -123,7 +110,7 @@ def media_flows(page, media):
 @pytest.mark.parametrize("media", ["audio", "video"])
 @pytest.mark.parametrize("route", ["direct", "relay"])
 def test_two_browsers_talk(route, media, sides, people):
-    if route == "relay" and TURNSERVER is None:
+    if route == "relay" and relay.TURNSERVER is None:
         pytest.skip("no turnserver (apt-get install coturn)")
     clients, conversation_id = people
     for http in clients:

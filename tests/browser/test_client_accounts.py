@@ -7,8 +7,8 @@ import pytest
 
 from tests.browser.account_pages import PASSWORD, SECOND_PASSWORD, Person, Window, codes_of
 from tests.browser.chromium import needs_chromium
-from tests.flows.people import eventually
 from tests.server import ROOT
+from tests.waiting import wait_for
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
 
@@ -61,7 +61,7 @@ def test_signing_up_in_russian_with_the_code_from_the_mailbox(window, server):
     form.locator("button[type=submit]").click()
     code = page.locator("input[autocomplete=one-time-code]")
     code.wait_for()
-    sent = eventually(lambda: codes_of(server, email), what="a code")[0]
+    sent = wait_for(lambda: codes_of(server, email), what="a code")[0]
     code.fill("000000" if sent != "000000" else "111111")
     page.locator("button[type=submit]").first.click()
     page.locator(".alert").wait_for()
@@ -97,11 +97,16 @@ def test_an_address_that_is_not_confirmed_comes_first(window, server):
 def test_an_address_confirmed_on_another_device_asks_for_no_code(window, server):
     person = Person(server, "Vito", confirmed=False)
     vito = window()
-    vito.expect("403 /profile")
+    # The page asks for several things before it knows that the session has ended.
+    vito.expect("403 /profile", "401 *")
     vito.sign_in(person)
     vito.heading("Confirm your e-mail")
+    # A confirmation ends the sessions from before it, except the one that brings its token along.
     person.api.post("/auth/verify", json={"email": person.email, "code": person.code()})
     vito.page.reload()
+    vito.heading("Signed out")
+    vito.page.get_by_role("link", name="Sign in").click()
+    vito.sign_in(person)
     vito.heading("Chats")
     # The tab has learned it: links into the app lead where they say.
     vito.open("/app/settings")
@@ -142,6 +147,23 @@ def test_the_drafts_go_when_the_user_signs_out(window, server):
     assert not dina.page.evaluate(stored)
 
 
+def test_they_go_when_another_device_ends_the_sign_in(window, server):
+    """A laptop that is lost: the draft and what waits to be sent leave it as soon as it is on line."""
+    person, other = Person(server, "Dora"), Person(server, "Olaf")
+    chat = person.api.post("/messages/conversations", json={"user_id": other.id}).json()["conversation"]["id"]
+    lost = window()
+    lost.expect("401 *")
+    lost.sign_in(person)
+    lost.signed_in()
+    lost.open(f"/app/chats/{chat}")
+    lost.page.get_by_role("textbox", name="Message", exact=True).fill("not for who finds it")
+    stored = "() => JSON.stringify({ ...localStorage, ...sessionStorage }).includes('not for who finds it')"
+    lost.page.wait_for_function(stored)
+    assert person.api.post("/auth/sessions/revoke-others").status_code == 200
+    lost.see("This session was ended on another device, by a password change, or by support.")
+    assert not lost.page.evaluate(stored)
+
+
 @pytest.mark.parametrize("path", ["/app/chats/%zz", "/app/chats/abc", "/app/chats/0", "/app/people/nosuch"])
 def test_an_address_without_a_conversation_or_a_person(window, server, path):
     person = Person(server, "Ada")
@@ -150,7 +172,7 @@ def test_an_address_without_a_conversation_or_a_person(window, server, path):
     ada.sign_in(person)
     ada.signed_in()
     ada.open(path)
-    ada.see("There is no such user." if "people" in path else "There is no such conversation")
+    ada.see("This user doesn't exist." if "people" in path else "This conversation doesn't exist")
 
 
 def test_a_wrong_password_is_said_and_nothing_is_lost(window, server):
@@ -198,7 +220,7 @@ def test_a_recovery_code_in_place_of_the_second_password(window, server):
     rita.fill(Recovery_code=codes[0])
     rita.click("Sign in")
     rita.signed_in()
-    rita.see("9 recovery codes are left.")
+    rita.see("You have 9 recovery codes left.")
     # They have lost the second password: a new one needs no old one now.
     before = len(person.mails())
     rita.open("/app/settings/security")
@@ -218,7 +240,7 @@ def test_a_code_by_mail_in_place_of_the_second_password(window, server):
     mia = window()
     mia.sign_in(person)
     mia.click("Send a code by e-mail")
-    mia.see("If it holds a code, enter it in place of the second password.")
+    mia.see("If the e-mail has a code, enter it instead of your second password.")
     mia.fill(Second_password=person.code(after=before))
     mia.click("Sign in")
     mia.signed_in()
@@ -234,7 +256,7 @@ def test_a_forgotten_password_is_set_anew(window, server):
     fay.click("Send the code")
     fay.fill(Code=person.code(after=before), New_password="quiet harbour 19")
     fay.click("Set the new password")
-    fay.see("Your password is set. Sign in with it.")
+    fay.see("Your password has been changed. Sign in with the new one.")
     fay.page.wait_for_function("() => document.activeElement.name === 'password'")
     fay.fill(Password="quiet harbour 19")
     fay.click("Sign in")
@@ -301,7 +323,7 @@ def test_a_page_that_is_broken_is_not_loaded_again_and_again(window, server):
     ida = window()
     ida.sign_in(person)
     ida.signed_in()
-    ida.page.route("**/calls/history*.js", lambda route: route.abort())
+    ida.page.route("**/pages/calls*.js", lambda route: route.abort())
     # The connection stands later than it is known that the page cannot be loaded.
     ida.page.add_init_script("""
       WebSocket.prototype.sendNow = WebSocket.prototype.send;

@@ -36,7 +36,7 @@ def test_the_first_key_tells_the_blocked_user_before_a_text_is_written(windows, 
     alice.page.wait_for_timeout(1_000)
     expect(alice.box).to_be_visible()
     alice.box.type("H")
-    expect(alice.page.get_by_text("You cannot write to each other.")).to_be_visible()
+    expect(alice.page.get_by_text("You can't message this person.")).to_be_visible()
     expect(alice.box).to_have_count(0)
     expect(alice.page.get_by_role("heading", name="Bob Baker")).to_be_focused()
     # Presence is not sent across a block, so what was known before it is not shown any more.
@@ -51,7 +51,7 @@ def test_a_refused_message_tells_the_blocked_user(windows, blocks, chat):
     alice.page.wait_for_timeout(500)
     blocks("Bob", "Alice")
     alice.box.press("Enter")
-    expect(alice.page.get_by_text("You cannot write to each other.")).to_be_visible()
+    expect(alice.page.get_by_text("You can't message this person.")).to_be_visible()
     alice.article("too late").get_by_role("button", name="Discard").click()
     alice.complaints.clear()
 
@@ -59,7 +59,7 @@ def test_a_refused_message_tells_the_blocked_user(windows, blocks, chat):
 def test_the_blocked_user_sees_the_end_of_the_block_on_the_way_back_to_the_window(windows, blocks, chat):
     unblock = blocks("Bob", "Alice")
     alice = windows("Alice").open_chat(chat)
-    expect(alice.page.get_by_text("You cannot write to each other.")).to_be_visible()
+    expect(alice.page.get_by_text("You can't message this person.")).to_be_visible()
     unblock()
     alice.page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
     expect(alice.box).to_be_visible()
@@ -76,7 +76,7 @@ def test_the_blocked_user_is_not_offered_to_unblock_but_can_block_as_well(window
     alice.page.get_by_role("alertdialog", name="Block Bob Baker?").get_by_role("button", name="Block").click()
     expect(alice.page.get_by_text("You have blocked Bob Baker.")).to_be_visible()
     alice.page.get_by_role("button", name="Unblock").click()
-    expect(alice.page.get_by_text("You cannot write to each other.")).to_be_visible()
+    expect(alice.page.get_by_text("You can't message this person.")).to_be_visible()
     unblock()
 
 

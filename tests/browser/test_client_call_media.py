@@ -7,10 +7,11 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.call_pages import PATIENCE, CallWindow
-from tests.browser.chromium import EXECUTABLE, FLAGS, needs_chromium, wait_until
+from tests.browser.chromium import FLAGS, WHOLE, needs_chromium, wait_until
 from tests.browser.client_pages import opened_windows
-from tests.browser.test_calls import SECRET, TURNSERVER, turn  # noqa: F401 (fixture)
+from tests.browser.test_calls import turn  # noqa: F401 (fixture)
 from tests.databases import TemporaryDatabase
+from tests.relay import SECRET, needs_turnserver
 from tests.server import ON_POSTGRES, RunningServer
 
 # The page that is loaded anew waits for its devices until `release` is called.
@@ -25,9 +26,14 @@ HOLD_DEVICES = """
 # The media flow between the browsers: `test_calls.py` has the same server on every database.
 pytestmark = [pytest.mark.once, needs_chromium, pytest.mark.timeout(300)]
 
-# With Redis, the sockets of a dead process count as open for 50 seconds, without it for 12.5: see `_dead_after` in
-# realtime/calls/services/state.py. What the pages do meanwhile is the same.
+# With Redis, the sockets of a dead process count as open for 50 seconds, without it for 12.5: see `dead_after` in
+# realtime/calls/services/connections.py. What the pages do meanwhile is the same.
 kills_the_server = pytest.mark.once
+
+
+@pytest.fixture(scope="module")
+def chromium(whole_chromium):
+    return whole_chromium
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +153,7 @@ def test_both_call_at_the_same_time(alice, open_window, chat):
 def strict_chromium(chromium):
     """A browser that grants nothing by itself."""
     flags = [flag for flag in FLAGS if flag != "--use-fake-ui-for-media-stream"]
-    opened = chromium.browser_type.launch(executable_path=EXECUTABLE, args=flags)
+    opened = chromium.browser_type.launch(executable_path=WHOLE, args=flags)
     yield opened
     opened.close()
 
@@ -174,7 +180,7 @@ def test_microphone_denied(strict_chromium, open_window, chat, people):
     assert last_call(people)["id"] == before
 
 
-@pytest.mark.skipif(TURNSERVER is None, reason="no turnserver (apt-get install coturn)")
+@needs_turnserver
 def test_by_relay_alone(alice, bob, people):
     for name in ("Alice", "Bob"):
         choice = people[name].http.get("/profile/privacy").json()["privacy"]

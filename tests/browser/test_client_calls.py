@@ -5,8 +5,8 @@ from playwright.sync_api import expect
 
 from tests.browser.account_pages import Person, Window
 from tests.browser.chromium import needs_chromium, wait_until
-from tests.flows.people import eventually
 from tests.server import RunningServer
+from tests.waiting import wait_for
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
 # The conversation's own buttons call the same; here any page may begin.
@@ -59,6 +59,11 @@ REFUSE_SCREEN = """() => {
   navigator.mediaDevices.getDisplayMedia = () => Promise.reject(new DOMException("", "NotAllowedError"));
 }"""
 FRAMES = "(video) => video.getVideoPlaybackQuality().totalVideoFrames"
+
+
+@pytest.fixture(scope="module")
+def chromium(whole_chromium):
+    return whole_chromium
 
 
 @pytest.fixture(scope="module")
@@ -198,6 +203,29 @@ def test_declined_and_called_again(open_as, people):
         ended(window, "Call ended")
 
 
+def test_the_line_of_a_call_says_who_declined_and_calls_back(open_as, people):
+    alice, bob = open_as("Alice", f"/app/chats/{people[1]['Bob']}"), open_as("Bob")
+    button(alice, "Voice call").click()
+    ring_of(bob).get_by_role("button", name="Decline").click()
+    line = alice.page.get_by_role("log", name="Messages").get_by_role("article").filter(has_text="Call declined")
+    line.wait_for()
+    conversations = alice.page.get_by_role("list", name="Conversations")
+    expect(conversations).to_contain_text("Call declined")
+    expect(conversations).not_to_contain_text("You:")
+    bob.open("/app/chats")
+    expect(bob.page.get_by_role("list", name="Conversations")).to_contain_text("You declined the call")
+    line.get_by_role("button", name="Repeat this call").click()
+    answer(bob, caller=alice)
+    window = alice.page.get_by_role("dialog", name="Call with Bob")
+    window.get_by_role("button", name="Full screen").click()
+    alice.page.wait_for_function("() => document.fullscreenElement?.matches('.call-body')")
+    expect(window.get_by_role("button", name="Hang up")).to_be_visible()
+    window.get_by_role("button", name="Full screen").click()
+    alice.page.wait_for_function("() => !document.fullscreenElement")
+    button(alice, "Hang up").click()
+    ended(bob, "Call ended")
+
+
 def test_no_answer_and_called_back_from_the_history(open_as, people):
     alice, bob = open_as("Alice"), open_as("Bob", "/app/calls")
     alice.page.evaluate(INVITE, [people[1]["Bob"], "audio"])
@@ -252,7 +280,7 @@ def test_canceled_while_the_connection_is_away(open_as, people):
         return calls and calls[0]["outcome"]
 
     # Else it would ring until it is missed.
-    assert eventually(outcome, what="the end of the call") == "canceled"
+    assert wait_for(outcome, what="the end of the call") == "canceled"
 
 
 def test_accepted_and_declined_at_once(open_as, people):
@@ -378,9 +406,9 @@ def test_without_a_connection_no_call_begins(open_as, people):
     alice = open_as("Alice", f"/app/chats/{people[1]['Bob']}")
     button(alice, "Voice call").wait_for()
     alice.context.set_offline(True)
-    alice.see("Messages are sent once you are back online.")
+    alice.see("Messages will be sent when you're back online.")
     button(alice, "Voice call").click()
-    alice.see("There is no connection. Call again once you are back online.")
+    alice.see("You're offline. Call again when you're back online.")
     assert alice.page.locator("dialog.call").count() == 0
     alice.context.set_offline(False)
     alice.complaints.clear()

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.account_pages import PASSWORD, Person, Window
 from tests.browser.chromium import needs_chromium
-from tests.flows.people import eventually
+from tests.waiting import wait_for
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
 
@@ -40,6 +40,16 @@ def test_a_button_that_was_pressed_keeps_the_focus(server, window):
     expect(page.get_by_role("button", name="Save")).to_be_focused()
 
 
+def test_an_empty_field_says_what_to_enter_and_nothing_is_sent(window):
+    window.open("/app/sign-up")
+    window.fill(Last_name="Fern")
+    window.click("Create account")
+    for text in ("Enter your first name.", "Enter your e-mail address.", "Enter your password."):
+        window.see(text)
+    expect(window.page.get_by_label("First name")).to_be_focused()
+    expect(window.page.get_by_text("Enter your last name.")).to_have_count(0)
+
+
 def test_the_sessions_that_a_new_password_has_ended_are_gone_from_the_list(server, window):
     person = Person(server, "Sid")
     page = settings_of(window, person, "security")
@@ -68,7 +78,7 @@ def test_a_code_that_did_not_arrive_is_sent_again(server, window):
     page.get_by_label("Code").fill(person.code(after=before + 1))
     with page.expect_download():
         page.keyboard.press("Enter")
-    eventually(lambda: person.mails()[0] != first, what="another code")
+    wait_for(lambda: person.mails()[0] != first, what="another code")
 
 
 def test_text_can_be_selected_beyond_the_edge_of_a_dialog(server, window):
@@ -109,7 +119,7 @@ def test_settings_that_another_device_has_changed_are_not_put_back(server, windo
     def privacy():
         return person.api.get("/profile/privacy").json()["privacy"]
 
-    eventually(lambda: privacy()["show_last_seen"] is False, what="the change of privacy")
+    wait_for(lambda: privacy()["show_last_seen"] is False, what="the change of privacy")
     assert privacy()["read_receipts"] is False
     expect(page.get_by_role("switch", name="Read receipts")).not_to_be_checked()
 

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.chromium import needs_chromium
 from tests.browser.client_pages import demo_people
-from tests.flows.people import eventually
+from tests.waiting import wait_for
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
 NOT_LOADED = "Failed to load resource: net::ERR_FAILED"
@@ -93,12 +93,16 @@ def test_a_search_takes_no_more_than_the_server_does(windows, chat):
 def test_a_page_that_takes_long_to_load_shows_that_it_does(windows):
     alice = windows("Alice").open()
     held = []
-    alice.page.route("**/static/app/calls/history.*", lambda route: held.append(route))
+    alice.page.route("**/static/app/pages/calls.*", lambda route: held.append(route))
     alice.page.get_by_role("link", name="Calls").click()
     expect(alice.page.get_by_role("progressbar", name="Loading")).to_be_visible()
     held.pop().continue_()
     expect(alice.page.get_by_role("heading", name="Calls")).to_be_visible()
     expect(alice.page.get_by_role("progressbar", name="Loading")).to_have_count(0)
+
+
+def has_call(person):
+    return any(call["state"] != "ended" for call in person.http.get("/calls").json()["calls"])
 
 
 def test_another_user_who_signs_in_without_a_reload_stands_elsewhere_and_calls_someone_else(
@@ -112,10 +116,12 @@ def test_another_user_who_signs_in_without_a_reload_stands_elsewhere_and_calls_s
     alice.sees("line 39 of 40")
     page.get_by_role("button", name="Voice call").click()
     expect(page.get_by_role("dialog", name="Call with Bob Baker")).to_be_visible()
+    # A call that is given up before the server knows it leaves no line in the conversation.
+    wait_for(lambda: has_call(people["Alice"]), what="the call on the server")
     page.get_by_role("button", name="Hang up").click()
     expect(alice.article("Call canceled")).to_be_in_viewport()
     # A little later the page reports that as read: after the end of the session that would be refused.
-    eventually(lambda: has_read_everything(people["Alice"], chat), what="the report of what has been read")
+    wait_for(lambda: has_read_everything(people["Alice"], chat), what="the report of what has been read")
     alice.log.evaluate("log => { log.scrollTop = 0; }")
     expect(page.get_by_role("button", name="Jump to latest")).to_be_visible()
     people["Alice"].http.post("/auth/sessions/revoke-others").raise_for_status()

@@ -8,7 +8,8 @@ from playwright.sync_api import expect
 
 from tests.browser.chromium import needs_chromium, wait_until
 from tests.browser.client_pages import SIGN_IN, demo_people
-from tests.browser.test_client_slow import held
+from tests.browser.test_client_slow import LOAD_AGAIN, held
+from tests.waiting import wait_for
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
 ONLINE = "async () => (await import('/static/app/client.js')).parley.status === 'online'"
@@ -85,8 +86,8 @@ def test_a_removal_ends_with_the_session(alice, people, chat):
         notice.get_by_role("button", name="Dismiss").click()
     alice.page.wait_for_timeout(500)
     expect(alice.page.locator(".notice")).to_have_count(0)
-    rows = "async () => (await import('/static/app/state/feed.js')).feed.get().rows.length"
-    assert alice.page.evaluate(rows) == 0
+    rows = "async () => (await import('/static/app/state/store.js')).store.notifications.getSnapshot().notifications"
+    assert alice.page.evaluate(rows) is None
 
 
 def test_settings_that_load_while_the_session_ends(alice, people):
@@ -101,16 +102,20 @@ def test_settings_that_load_while_the_session_ends(alice, people):
 
 def test_conversations_that_load_while_the_session_ends(alice, people):
     alice.page.route(re.compile(r"/conversations\?"), held(alice, lambda: end_sessions(people)), times=1)
-    alice.page.evaluate("async () => (await import('/static/app/state/chats.js')).loadChats()")
+    with alice.page.expect_response(re.compile(r"/conversations\?")):
+        alice.page.evaluate(LOAD_AGAIN)
     signed_out(alice)
-    ids = "async () => (await import('/static/app/state/chats.js')).chats.get().ids"
-    assert alice.page.evaluate(ids) == []
+    rows = "async () => (await import('/static/app/state/store.js')).store.conversations.getSnapshot()"
+    state = alice.page.evaluate(rows)
+    assert (state["conversations"], state["byId"]) == (None, {})
 
 
 IN_CLIENT = """async (chat) => {
-  const { loadProfile, parley } = await import("/static/app/client.js");
-  const { peerOf } = await import("/static/app/calls/state.js");
-  const { app } = await import("/static/app/store.js");
+  const { parley } = await import("/static/app/client.js");
+  const { loadProfile } = await import("/static/app/session.js");
+  const { peerOf } = await import("/static/app/state/calls.js");
+  const { app } = await import("/static/app/state/app.js");
+  const { store } = await import("/static/app/state/store.js");
   %s
 }"""
 
@@ -118,11 +123,16 @@ IN_CLIENT = """async (chat) => {
 @pytest.mark.parametrize(
     ("address", "ask", "look", "expected"),
     [
-        ("/profile", "await loadProfile()", "return app.get().user.first_name", "Bob"),
-        ("/notifications/unread-count", "parley.emit('reload', {})", "return app.get().unread", 0),
+        ("/profile", "await loadProfile()", "return app.getSnapshot().user.first_name", "Bob"),
+        (
+            "/notifications/unread-count",
+            "parley.emit('reload', {})",
+            "return store.unread.getSnapshot().unread_count",
+            0,
+        ),
         (
             "/messages/conversations/*",
-            "await peerOf(chat).catch(() => {})",
+            "await store.conversations.refreshOne(chat).catch(() => {})",
             "return (await peerOf(chat)).first_name",
             "Alice",
         ),
@@ -146,12 +156,13 @@ def test_a_block_while_the_conversation_is_asked_for(alice, people, chat):
     address = f"**/messages/conversations/{chat}"
     block = partial(people["Alice"].http.post, "/profile/blocks", json={"user_id": bob})
     alice.page.route(address, held(alice, lambda: block().raise_for_status()), times=1)
-    fetch_chat = "async (chat) => void (await import('/static/app/state/chats.js')).fetchChat(chat)"
+    fetch_chat = (
+        "async (chat) => void (await import('/static/app/state/store.js')).store.conversations.refreshOne(chat)"
+    )
     with alice.page.expect_response(address):
         alice.page.evaluate(fetch_chat, chat)
     alice.page.wait_for_timeout(1_000)
-    is_blocked = "async (chat) => (await import('/static/app/state/chats.js')).chats.get().byId[chat].is_blocked"
-    shown = alice.page.evaluate(is_blocked, chat)
+    shown = alice.page.evaluate(IN_CLIENT % "return store.conversations.getSnapshot().byId[chat].is_blocked", chat)
     people["Alice"].http.delete(f"/profile/blocks/{bob}").raise_for_status()
     assert shown is True
 
@@ -166,8 +177,8 @@ def test_a_reaction_that_comes_before_the_reply_to_ones_own(windows, people, cha
     alice.page.route(f"**{address}", held(alice, lambda: both().raise_for_status()), times=1)
     alice.page.evaluate(
         """async ([chat, id]) => {
-          const { react, thread } = await import("/static/app/state/thread.js");
-          await react(thread(chat).get().messages.find((message) => message.id === id), "👍");
+          const { store } = await import("/static/app/state/store.js");
+          await store.messages(chat).react(id, "👍");
         }""",
         [chat, message["id"]],
     )
@@ -175,9 +186,8 @@ def test_a_reaction_that_comes_before_the_reply_to_ones_own(windows, people, cha
 
 
 READ = """async ([chat, ...ids]) => {
-  const { reader } = await import("/static/app/chat/reading.js");
-  window.reading ??= reader(chat);
-  for (const id of ids) window.reading.seen(id);
+  const { store } = await import("/static/app/state/store.js");
+  for (const id of ids) store.messages(chat).see(id);
 }"""
 
 
@@ -221,6 +231,7 @@ def test_a_saved_edit_leaves_the_next_one_alone(windows, people, chat):
     alice.article("the former").get_by_role("button", name="Message actions").click()
     alice.page.get_by_role("menuitem", name="Edit").click()
     alice.box.fill("half of a sen")
+    wait_for(lambda: alice.page.wait_for_timeout(50) or waiting, what="the request that saves")
     waiting[0].continue_()
     alice.sees("the latter, changed")
     alice.page.wait_for_timeout(300)
@@ -272,11 +283,9 @@ def test_earlier_calls_asked_for_twice_are_there_once(alice, people, chat):
     alice.page.wait_for_timeout(500)
     expect(calls).to_have_count(60)
     # They stay when another call ends.
-    ends = "async () => (await import('/static/app/client.js')).parley.emit('call.updated', { call: { id: 61, state: 'ended' } })"
-    with alice.page.expect_response(re.compile(r"/calls\?")):
-        alice.page.evaluate(ends)
-    alice.page.wait_for_timeout(500)
-    expect(calls).to_have_count(60)
+    ends = "async (call) => (await import('/static/app/client.js')).parley.emit('call.updated', { call })"
+    alice.page.evaluate(ends, rows[-1] | {"id": 61})
+    expect(calls).to_have_count(61)
     expect(alice.page.get_by_role("button", name="Earlier calls")).to_have_count(0)
 
 

@@ -6,13 +6,15 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.chromium import needs_chromium, wait_until
-from tests.flows.people import eventually
+from tests.waiting import wait_for
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
 MESSAGES = re.compile(r"/messages\?")
 LISTS = re.compile(r"/conversations\?")
 SEARCHES = re.compile(r"/search\?")
 CALLS = re.compile(r"/calls\?")
+# As after a break that is too long for the log of events.
+LOAD_AGAIN = "async () => (await import('/static/app/client.js')).parley.emit('reload', { reason: 'expired' })"
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +61,7 @@ def test_the_list_is_not_behind_its_events(windows, people, chat):
     alice.page.wait_for_load_state("networkidle")
     alice.page.route(LISTS, held(alice, lambda: people["Bob"].send(chat, "newer than the list")), times=1)
     with alice.page.expect_response(LISTS):
-        alice.page.evaluate("async () => (await import('/static/app/state/chats.js')).loadChats()")
+        alice.page.evaluate(LOAD_AGAIN)
     expect(alice.conversation("Bob")).to_contain_text("newer than the list")
     alice.page.wait_for_timeout(500)
     expect(alice.conversation("Bob")).to_contain_text("newer than the list")
@@ -84,7 +86,7 @@ def test_of_two_ways_the_last_one_counts(windows, people, long_chat):
     alice.page.get_by_role("button", name="Search in conversation").click()
     alice.page.get_by_role("searchbox", name="Search messages").fill("pelican")
     expect(alice.page.get_by_text("1 of 3")).to_be_visible()
-    eventually(lambda: alice.page.wait_for_timeout(50) or len(waiting) == 2, what="the requests of a stretch")
+    wait_for(lambda: alice.page.wait_for_timeout(50) or len(waiting) == 2, what="the requests of a stretch")
     # The reader turns to the end before the stretch around the hit is here.
     alice.box.fill("written at the end")
     alice.box.press("Enter")
@@ -112,7 +114,7 @@ def test_older_messages_are_asked_for_again(windows, long_chat):
     alice.page.route(MESSAGES, lambda route: refused.append(route) or route.abort())
     alice.log.evaluate("log => { log.scrollTop = 0; }")
     # The first one and its repetition.
-    eventually(lambda: alice.page.wait_for_timeout(50) or len(refused) > 1, what="two requests")
+    wait_for(lambda: alice.page.wait_for_timeout(50) or len(refused) > 1, what="two requests")
     alice.page.wait_for_timeout(500)
     # Nothing scrolls any more: the reader is at the first of the messages that are here.
     alice.log.evaluate("log => { log.scrollTop = 0; }")
@@ -129,12 +131,15 @@ def test_calls_that_cannot_be_loaded_are_not_none(windows):
     expect(again).to_be_visible()
     expect(alice.page.get_by_text("No calls yet.")).to_have_count(0)
     # The browser's words are not for the user, and English is not for all of them.
-    useLanguage = "async () => { await (await import('/static/app/i18n.js')).useLanguage('de', { remember: false }); }"
+    useLanguage = (
+        "async () => { await (await import('/static/app/lib/i18n.js')).useLanguage('de', { remember: false }); }"
+    )
     alice.page.evaluate(useLanguage)
     expect(alice.page.get_by_text("Der Server ist nicht erreichbar.")).to_be_visible()
     alice.page.unroute(CALLS)
     again = alice.page.get_by_role("button", name="Erneut versuchen")
-    again.click()
+    # The client may have tried again by itself.
+    again.evaluate_all("buttons => buttons.forEach((button) => button.click())")
     expect(again).to_have_count(0)
     alice.complaints.clear()
 
@@ -180,12 +185,12 @@ def test_of_switches_changed_one_after_the_other_the_last_change_counts(windows,
     assert stored() == (before[0], not before[1])
     assert (likes.is_checked(), comments.is_checked()) == stored()
     comments.click()
-    eventually(lambda: stored() == before, what="the former values")
+    wait_for(lambda: stored() == before, what="the former values")
 
 
 def test_of_languages_chosen_one_after_the_other_the_last_one_is_stored(windows, people):
     alice = windows("Alice").open("settings/language")
-    choice = alice.page.get_by_label("Language of these pages")
+    choice = alice.page.get_by_label("Language (also")
     expect(choice).to_be_visible()
     waiting = []
     alice.page.route("**/api/v1/profile", lambda route: waiting.append(route), times=1)
@@ -207,7 +212,7 @@ def test_what_a_search_finds_after_it_was_closed_leads_nowhere(windows, long_cha
     alice.page.get_by_role("button", name="Search in conversation").click()
     box = alice.page.get_by_role("searchbox", name="Search messages")
     box.fill("pelican, number")
-    eventually(lambda: alice.page.wait_for_timeout(50) or waiting, what="the request of the search")
+    wait_for(lambda: alice.page.wait_for_timeout(50) or waiting, what="the request of the search")
     box.press("Escape")
     expect(box).to_have_count(0)
     waiting[0].continue_()

@@ -71,7 +71,7 @@ def test_two_step_and_sessions_that_changed_elsewhere_are_shown_on_the_way_back_
     person.turn_on_two_step()
     # A real tab that is in front again fires the same event.
     tom.page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
-    expect(tom.page.get_by_text("On. 10 recovery codes are left.")).to_be_visible()
+    expect(tom.page.get_by_text("On. You have 10 recovery codes left.")).to_be_visible()
     expect(tom.page.get_by_role("button", name="Turn on two-step verification")).to_have_count(0)
     # So is a sign-in elsewhere.
     sessions = tom.page.get_by_role("region", name="Devices and sessions")

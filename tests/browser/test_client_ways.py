@@ -1,9 +1,12 @@
 """From page to page: where the focus goes, what stays open, and what belongs to whom."""
 
+from functools import partial
+
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.chromium import needs_chromium, watch
+from tests.browser.client_pages import Window, opened_windows
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
 INSIDE = """element => {
@@ -28,7 +31,7 @@ def test_a_question_goes_with_its_page(windows, chat):
     alice = windows("Alice").open()
     alice.conversation("Bob").get_by_role("link").click()
     ask = alice.page.get_by_role("button", name="Conversation actions")
-    question = alice.page.get_by_role("alertdialog", name="Clear this conversation?")
+    question = alice.page.get_by_role("alertdialog", name="Clear this chat?")
     ask.click()
     alice.page.get_by_role("menuitem", name="Clear").click()
     expect(question).to_be_visible()
@@ -160,7 +163,7 @@ def test_a_minimized_call_and_notices_leave_the_text_box_free(windows, chat):
 def test_an_address_without_a_page_says_so_in_the_title(windows):
     alice = windows("Alice")
     alice.open("nowhere")
-    expect(alice.page).to_have_title("There is no such page · Parley")
+    expect(alice.page).to_have_title("This page doesn't exist · Parley")
 
 
 def test_the_focus_stays_in_the_log_when_a_button_of_a_message_goes(windows, people, chat):
@@ -180,17 +183,19 @@ def test_the_focus_stays_in_the_log_when_a_button_of_a_message_goes(windows, peo
     alice.complaints.clear()
 
 
-def test_the_question_about_notifications_leaves_the_text_box_of_a_phone_free(windows, chat):
-    alice = windows("Alice", viewport={"width": 320, "height": 640})
-    # Not decided yet.
-    alice.context.clear_permissions()
-    alice.page.clock.install()
-    alice.open_chat(chat)
-    alice.page.clock.fast_forward(20_000)
-    hint = alice.page.get_by_role("complementary", name="Browser notifications")
-    expect(hint).to_be_visible()
-    box = hint.bounding_box()
-    assert box["y"] + box["height"] <= alice.page.locator(".composer").bounding_box()["y"]
+def test_the_question_about_notifications_leaves_the_text_box_of_a_phone_free(whole_chromium, server, chat):
+    # The shell without windows refuses all notifications by itself.
+    with opened_windows(partial(Window, whole_chromium, server), server) as windows:
+        alice = windows("Alice", viewport={"width": 320, "height": 640})
+        # Not decided yet.
+        alice.context.clear_permissions()
+        alice.page.clock.install()
+        alice.open_chat(chat)
+        alice.page.clock.fast_forward(20_000)
+        hint = alice.page.get_by_role("complementary", name="Browser notifications")
+        expect(hint).to_be_visible()
+        box = hint.bounding_box()
+        assert box["y"] + box["height"] <= alice.page.locator(".composer").bounding_box()["y"]
 
 
 def test_layers_fit_a_phone_with_twice_as_large_letters(windows, chat):
@@ -239,7 +244,7 @@ def test_notices_cover_neither_a_long_text_nor_the_buttons_of_a_call(windows, ch
     alice.box.fill("line\n" * 6 + "x" * 4096)
     alice.box.press("Enter")
     notice = alice.page.locator(".notices > .notice")
-    expect(notice).to_contain_text("at most 4096 characters")
+    expect(notice).to_contain_text("up to 4,096 characters")
     place, composer = notice.bounding_box(), alice.page.locator(".composer").bounding_box()
     assert place["y"] + place["height"] <= composer["y"]
     notice.hover()

@@ -9,7 +9,7 @@ import pytest
 
 from tests.browser.account_pages import Person, codes_of
 from tests.browser.chromium import needs_chromium, watch
-from tests.flows.people import eventually
+from tests.waiting import wait_for
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(180)]
 
@@ -21,7 +21,7 @@ def undo_path(person, new):
     answer = {"challenge_token": challenge["challenge_token"], "code": person.code(after=before)}
     token = person.api.post("/auth/action-verify", json=answer).json()["action_token"]
     person.api.post("/auth/change-email", json={"email": new}, headers={"X-Action-Token": token})
-    code = eventually(lambda: (codes_of(person.server, new) or [None])[0], what="a code to the new address")
+    code = wait_for(lambda: (codes_of(person.server, new) or [None])[0], what="a code to the new address")
     assert person.api.post("/auth/change-email/verify", json={"code": code}).status_code == 200
 
     def link():
@@ -29,7 +29,7 @@ def undo_path(person, new):
         texts = "\n".join(mail["text"] for mail in mailbox["mails"])
         return next(iter(re.findall(r"\S+/email-undo/\S+", texts)), None)
 
-    return urlsplit(eventually(link, what="the link")).path
+    return urlsplit(wait_for(link, what="the link")).path
 
 
 def test_a_double_click_takes_the_address_back_and_sets_the_password(chromium, server):

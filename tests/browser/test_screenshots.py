@@ -9,8 +9,8 @@ from tests.browser.screenshots import LANGUAGES, README_FOLDER, README_PICTURES,
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(300)]
 
 
-def test_a_page_is_pictured_in_every_variant(tmp_path):
-    written = take_all(tmp_path, only="conversation")
+def test_a_page_is_pictured_in_every_variant(tmp_path, chromium):
+    written = take_all(chromium, tmp_path, only="conversation")
     assert len(written) == len(SIZES) * len(SCHEMES) * len(LANGUAGES)
     shown = {path.stem: Image.open(path).convert("RGB") for path in written}
     assert all(picture.size == tuple(SIZES[name.split("-")[1]].values()) for name, picture in shown.items())

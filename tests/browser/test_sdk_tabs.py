@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.chromium import browser, needs_chromium, watch
+from tests.browser.chromium import needs_chromium, watch
 from tests.browser.client_pages import Api, demo_people
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
@@ -33,21 +33,26 @@ STUCK = """async () => {
 }"""
 
 
+complaints_of = {}
+
+
 @pytest.fixture
-def tabs(server):
+def tabs(server, empty_chromium):
     """Three tabs of one browser, signed in as Alice by the first."""
-    with browser() as chromium:
-        context = chromium.new_context()
-        pages, complaints = [], []
-        for number in range(3):
-            page = context.new_page()
-            complaints.append(watch(page, server.base))
-            page.goto(f"{server.base}/docs/")
-            page.evaluate(OPEN)
-            if number == 0:
-                page.evaluate("login => parley.auth.login(login)", demo_people(server)["Alice"])
-            pages.append(page)
-        yield pages
+    context = empty_chromium.new_context()
+    pages, complaints = [], []
+    for number in range(3):
+        page = context.new_page()
+        complaints.append(watch(page, server.base))
+        page.goto(f"{server.base}/docs/")
+        page.evaluate(OPEN)
+        if number == 0:
+            page.evaluate("login => parley.auth.login(login)", demo_people(server)["Alice"])
+        pages.append(page)
+    # A test that provokes a refusal clears its complaints.
+    complaints_of.update(zip(pages, complaints, strict=True))
+    yield pages
+    complaints_of.clear()
     assert complaints == [[], [], []]
 
 
@@ -130,3 +135,59 @@ def test_a_connected_tab_sends_what_one_that_closes_leaves_behind(tabs, server):
     second.wait_for_function("() => parley.outbox.items().length === 0", timeout=10_000)
     last = "async chat => (await parley.messages.list({ conversation_id: chat, limit: 1 })).messages[0].body"
     assert second.evaluate(last, chat) == "left behind"
+
+
+# Another tab took the lock and was then stopped by the system: it never gives it back.
+HOLD = "name => { navigator.locks.request(name, () => new Promise(() => {})); }"
+TIMEOUT_MS = 3_000
+# What a call in another tab comes to, and after how long.
+CALLS = {
+    "a renewal": "() => parley.session.refresh().then(() => 'done')",
+    "a request": "() => parley.auth.me().then(() => 'done')",
+    "a change of password": """() => parley.auth.changePassword({ current_password: "a", new_password: "b", action_token: "c" })
+      .catch(({ code }) => code)""",
+    "an ended session": """async () => {
+      const [key, kept] = ["parley.session", localStorage.getItem("parley.session")];
+      await new parley.constructor({ name: "other", storage: localStorage }).rest.call("auth_logout", {}, { token: parley.session.token });
+      return parley.auth.me().then(() => "done", ({ code }) => code);
+    }""",
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_stopped_tab_that_holds_the_lock_of_the_refresh_stops_no_other(tabs, name):
+    first, second, _third = tabs
+    first.evaluate(HOLD, "parley.refresh")
+    second.evaluate("(timeout) => { parley.timeout = timeout; }", TIMEOUT_MS)
+    found = second.evaluate(
+        f"async () => {{ const from = Date.now(); const end = await ({CALLS[name]})(); return [end, Date.now() - from]; }}"
+    )
+    assert (
+        found[0]
+        in {
+            "a renewal": ["done"],
+            "a request": ["done"],
+            "a change of password": ["validation_error", "action_token_invalid"],
+            "an ended session": ["token_revoked"],
+        }[name]
+    )
+    assert found[1] < TIMEOUT_MS
+    second.evaluate("() => parley.close()")
+    complaints_of[second].clear()
+
+
+def test_a_stopped_tab_that_sends_holds_back_no_message_for_ever(tabs):
+    first, second, _third = tabs
+    second.evaluate("""async () => {
+      const { Tabs } = await import("/static/sdk/parley/environment.js");
+      window.tabsOfTest = new Tabs("parley", localStorage);
+    }""")
+    first.evaluate(HOLD, "parley.outbox.1")
+    begun = second.evaluate("""async () => {
+      const from = Date.now();
+      const work = await tabsOfTest.lock("outbox.1", async () => "begun", 500);
+      const fails = await tabsOfTest.lock("outbox.1", async () => { throw new Error("its own"); }, 100).catch(({ message }) => message);
+      return [work, fails, Date.now() - from];
+    }""")
+    assert begun[:2] == ["begun", "its own"]
+    assert 600 <= begun[2] < 5_000

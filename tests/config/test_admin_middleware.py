@@ -4,7 +4,7 @@ from django.core.handlers.exception import convert_exception_to_response
 from django.http import HttpResponse
 from django.test import RequestFactory
 
-from config.middleware import AdminMessageMiddleware, AdminSessionMiddleware
+from server.admin_middleware import AdminMessageMiddleware, AdminSessionMiddleware
 
 
 def chain():

@@ -12,14 +12,14 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from config import client_texts, translations, web_client
+from portal.client import catalogs, texts, translations
 from tests.node import needs_node
 
 pytestmark = pytest.mark.once
 
 LANGUAGES = [code for code, _name in settings.LANGUAGES if code != "en"]
 NUMBERS = [*range(1100), 10_000, 100_000, 1_000_000, 1_000_001, 2_000_000]
-I18N = settings.BASE_DIR / "static" / "app" / "i18n.js"
+I18N = settings.BASE_DIR / "static" / "app" / "lib" / "i18n.js"
 
 
 def test_texts_are_found_wherever_they_stand():
@@ -33,7 +33,7 @@ const page = html`<div class="it's" title=${t("Title")}>
 other.t("a method"); const long = t("in two " +
   "parts"); text.replace(/`/, "`"); t("End — ‘here’");
 """
-    assert list(client_texts.texts(source)) == [
+    assert list(texts.texts(source)) == [
         (5, "Title"),
         (6, "Outer {name}"),
         (6, "inner"),
@@ -47,7 +47,7 @@ other.t("a method"); const long = t("in two " +
 @pytest.mark.parametrize("call", ["t(name)", "t(`text`)", 't("a" + b)', 'tn("one", many, n)'])
 def test_a_text_that_cannot_be_collected_is_refused(call):
     with pytest.raises(ValueError, match="line 1"):
-        list(client_texts.texts(f"const x = {call};"))
+        list(texts.texts(f"const x = {call};"))
 
 
 def test_the_check_tells_of_a_client_text_that_is_not_translated(monkeypatch):
@@ -76,12 +76,12 @@ def one_text(monkeypatch, tmp_path):
         buffer = io.BytesIO()
         write_mo(buffer, catalog)
         path.write_bytes(buffer.getvalue())
-        monkeypatch.setattr(web_client, "catalog_path", lambda _language: path)
-        web_client._read.cache_clear()
+        monkeypatch.setattr(catalogs, "catalog_path", lambda _language: path)
+        catalogs._read.cache_clear()
         return path
 
     yield make
-    web_client._read.cache_clear()
+    catalogs._read.cache_clear()
 
 
 def next_po(language):
@@ -94,7 +94,7 @@ def test_a_browser_takes_the_plural_form_that_gettext_takes(one_text, language):
     path = one_text(language)
     script = f"""
       import {{setCatalog, formIndex}} from {json.dumps(I18N.as_uri())};
-      setCatalog({web_client.catalog(language).content.decode()});
+      setCatalog({catalogs.catalog(language).content.decode()});
       console.log(JSON.stringify({json.dumps(NUMBERS)}.map(formIndex)));
     """
     command = ["node", "--input-type=module", "--no-warnings", "-e", script]
@@ -110,7 +110,7 @@ def test_texts_are_filled_in_and_counted(one_text):
     script = f"""
       import {{setCatalog, t, tn, duration, supported}} from {json.dumps(I18N.as_uri())};
       const before = [t("Hello {{name}}, {{other}}", {{name: "Ann"}}), tn("{{n}} day", "{{n}} days", 1)];
-      setCatalog({web_client.catalog("ru").content.decode()});
+      setCatalog({catalogs.catalog("ru").content.decode()});
       console.log(JSON.stringify([...before, t("Send"), t("Nothing"), tn("{{n}} message", "{{n}} messages", 1001),
         tn("{{n}} day", "{{n}} days", 3), duration(3723), ["pt-BR", "zh_CN", "xx", null].map(supported)]));
     """
@@ -130,7 +130,7 @@ def test_texts_are_filled_in_and_counted(one_text):
 
 def test_a_catalog_is_served_so_that_browsers_keep_it(one_text):
     one_text("ru")
-    address = web_client.catalog_addresses()["ru"]
+    address = catalogs.catalog_addresses()["ru"]
     first = Client().get(address)
     assert first.json() == {
         "language": "ru",
@@ -146,4 +146,4 @@ def test_a_catalog_is_served_so_that_browsers_keep_it(one_text):
 
 def test_english_is_what_the_sources_say():
     assert Client().get("/app/catalog/en.json").json()["texts"] == {}
-    assert "en" not in web_client.catalog_addresses()
+    assert "en" not in catalogs.catalog_addresses()

@@ -7,8 +7,8 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from accounts.models import AuditEntry
-from config import demo
-from core.operator import actor
+from core.commands import actor
+from portal.development import demo
 from tests.client import ApiClient
 
 

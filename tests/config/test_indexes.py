@@ -7,7 +7,7 @@ from django.db import models
 OURS = [
     model
     for model in apps.get_models()
-    if model._meta.app_label in {"accounts", "messaging", "notifications", "realtime"}
+    if model._meta.app_label in {"accounts", "messaging", "notifications", "realtime", "integrations"}
 ]
 
 

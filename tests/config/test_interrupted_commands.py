@@ -10,8 +10,8 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from accounts.models import AuditEntry
 from accounts.services import audit
-from config.management.commands import purge_expired
-from core import operator
+from core import commands
+from server.management.commands import purge_expired
 from tests.config.test_operator_words import manage
 from tests.staff import staff
 
@@ -40,7 +40,7 @@ def test_a_full_disk_leaves_the_keys(db, key_file, monkeypatch):
     def full(_descriptor):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(operator.os, "fsync", full)
+    monkeypatch.setattr(commands.os, "fsync", full)
     with pytest.raises(CommandError, match="No space left on device"):
         call_command("rotate_token_key")
     assert key_file.read_text() == KEYS and [path.name for path in key_file.parent.iterdir()] == [key_file.name]
@@ -78,8 +78,8 @@ def test_a_purge_that_is_stopped_tells_the_audit_log_what_it_deleted(db, monkeyp
 
 @pytest.mark.parametrize("text", ["9999-12-31T23:59:59-12:00", "99999-01-01", "soon"])
 def test_a_moment_that_no_clock_reaches_is_refused(text):
-    with pytest.raises(operator.argparse.ArgumentTypeError, match="neither a day"):
-        operator.moment(text)
+    with pytest.raises(commands.argparse.ArgumentTypeError, match="neither a day"):
+        commands.moment(text)
 
 
 def test_no_machine_starts_a_hundred_thousand_workers(settings):
@@ -95,6 +95,7 @@ def test_a_server_needs_a_worker(workers):
     assert refused.value.returncode == 2
 
 
+@pytest.mark.slow
 @pytest.mark.once
 def test_a_question_without_an_answer_changes_nothing(tmp_path):
     environment = {"DATABASE_URL": "", "REDIS_URL": "", "VAR_DIR": str(tmp_path)}

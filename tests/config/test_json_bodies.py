@@ -1,10 +1,10 @@
-"""How deep a JSON body may nest, and what finding that out costs (core.parsers)."""
+"""How deep a JSON body may nest, and what finding that out costs (core.api.parsers)."""
 
 import tracemalloc
 
 import pytest
 
-from core.parsers import parse_object
+from core.api.parsers import parse_object
 
 pytestmark = pytest.mark.once
 

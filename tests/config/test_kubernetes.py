@@ -13,8 +13,8 @@ from django.conf import settings
 from django.core.management import get_commands
 from django.urls import resolve
 
+from tests.config.test_deployment_checks import check
 from tests.node import installed, needs_npm
-from tests.test_deployment_checks import check
 
 pytestmark = pytest.mark.once
 FOLDER = Path(settings.BASE_DIR) / "deploy/kubernetes"
@@ -53,16 +53,20 @@ def test_every_variable_is_documented():
     assert [name for name in variables if name not in documented] == []
 
 
+@pytest.mark.slow
 def test_the_environment_of_the_pods_is_one_of_a_deployment(tmp_path):
     environment = of_kind("ConfigMap")[0]["data"] | of_kind("Secret")[0]["stringData"]
-    filled_in = {"SECRET_KEY": secrets.token_urlsafe(48), "TOKEN_KEYS": f"k1:{secrets.token_urlsafe(48)}"}
+    filled_in = {
+        name: value.replace("REPLACE-ME", secrets.token_urlsafe(48))
+        for name, value in of_kind("Secret")[0]["stringData"].items()
+    }
     result = check(tmp_path, **{**environment, **filled_in, "VAR_DIR": str(tmp_path)})
     assert result.returncode == 0, result.stderr
 
 
 def test_pods_run_commands_and_probes_that_exist():
     names = [name for name, _ in pods()]
-    assert sorted(names) == [f"parley-{part}" for part in ("deliver", "http", "migrate", "purge", "sockets")]
+    assert sorted(names) == [f"parley-{part}" for part in ("backup", "deliver", "http", "migrate", "purge", "sockets")]
     for _, pod in pods():
         (container,) = pod["containers"]
         words = " ".join(container["command"]).replace("python manage.py ", "manage.py:").split()
@@ -100,6 +104,7 @@ def invalid(documents, folder):
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 @needs_npm
 @pytest.mark.timeout(300)
 def test_the_manifests_are_valid_by_the_schemas_of_kubernetes(tmp_path):

@@ -6,13 +6,14 @@ import sys
 
 import pytest
 
-from accounts.services.two_step import ALPHABET
+from accounts.sign_in.recovery_codes import ALPHABET
 from accounts.tokens import new_opaque_token
-from config.logs import ContextFilter, JsonFormatter, TextFormatter, without_secrets
+from server.logs import BoundedFilter, ContextFilter, JsonFormatter, TextFormatter, without_secrets
 
 OPAQUE = new_opaque_token()[0]
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
 RECOVERY = "-".join([ALPHABET[2:6], ALPHABET[10:14], ALPHABET[20:24], ALPHABET[28:32]])
+SERVER_KEY = f"sk_abcd1234_{'aB3-_' * 8}xyz"
 SECRETS = [
     (f"GET /email-undo/{OPAQUE} 404", OPAQUE),
     (f"Authorization: Bearer {JWT}", JWT),
@@ -31,6 +32,9 @@ SECRETS = [
     ("redis://:hunter2@cache.example.com:6379/0 timed out", "hunter2"),
     ("action_token=abc.def", "abc.def"),
     ("/api/v1/media/x?e=1&s=" + "a1" * 20, "a1" * 20),
+    (f"the key {SERVER_KEY} of {SERVER_KEY}", SERVER_KEY[12:]),
+    (f"url?key={SERVER_KEY}&x=1", SERVER_KEY[12:]),
+    ("shop|https://example.com|whsec_aB3+/aB3+/aB3+/aB3+/=|*", "aB3"),
 ]
 
 
@@ -51,6 +55,7 @@ def failing(text):
 FORMATTERS = [TextFormatter("%(levelname)s %(name)s %(message)s"), JsonFormatter()]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("text", "secret"), SECRETS)
 @pytest.mark.parametrize("formatter", FORMATTERS, ids=["text", "json"])
 def test_no_secret_in_a_line(formatter, text, secret):
@@ -116,3 +121,30 @@ def test_an_unknown_path_is_not_taken_for_the_first_page(anonymous, caplog):
 def test_a_refused_host_leaves_a_line(anonymous, caplog):
     assert anonymous.raw("GET", "/api/v1/auth/me", headers={"Host": "chat.example.org"}).status_code == 400
     assert "refused: the host 'chat.example.org' is not in ALLOWED_HOSTS" in caplog.text
+
+
+def test_clients_fill_no_log(monkeypatch):
+    """So many lines of a kind a minute; the next one says how many were left out. Errors and other loggers are not counted."""
+    clock = [100.0]
+    monkeypatch.setattr("server.logs.time.monotonic", lambda: clock[0])
+    bounded = BoundedFilter(["server.middleware"], lines=3)
+
+    def lines(count, message="the host %r", level=logging.WARNING, name="server.middleware"):
+        records = [logging.LogRecord(name, level, "", 1, message, (f"h{n}",), None) for n in range(count)]
+        return [each.getMessage() for each in records if bounded.filter(each)]
+
+    assert lines(1000) == ["the host 'h0'", "the host 'h1'", "the host 'h2'"]
+    assert len(lines(1000, message="another %s")) == 3
+    assert len(lines(10, level=logging.ERROR)) == len(lines(10, name="parley.access")) == 10
+    clock[0] += 61
+    assert lines(2) == ["the host 'h0' (and 997 more like it before)", "the host 'h1'"]
+    for number in range(5000):
+        lines(1, message=f"{number} %s")
+    assert len(bounded._counts) <= bounded.KINDS
+
+
+def test_the_lines_that_clients_cause_are_bounded(settings):
+    """Each logger that writes what a client sent, without a sign-in: its handler counts."""
+    (handler,) = settings.LOGGING["handlers"].values()
+    assert handler["filters"][0] == "bounded"
+    assert {"server.middleware", "uvicorn.error"} <= set(settings.LOGGING["filters"]["bounded"]["loggers"])

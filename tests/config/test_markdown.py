@@ -2,7 +2,7 @@
 
 import pytest
 
-from config.site import markdown
+from portal.docs import markdown
 
 pytestmark = pytest.mark.once
 

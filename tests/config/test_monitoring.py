@@ -11,6 +11,8 @@ import yaml
 from django.conf import settings
 from prometheus_client import REGISTRY
 
+from server import metrics
+
 pytestmark = pytest.mark.once
 ROOT = Path(settings.BASE_DIR)
 ALERTS = ROOT / "deploy/prometheus/alerts.yml"
@@ -27,12 +29,13 @@ def known_names():
     sources = "\n".join(
         (ROOT / path).read_text()
         for path in (
-            "config/concurrency_limit.py",
-            "config/metrics.py",
-            "config/middleware.py",
-            "realtime/services/log.py",
+            "server/concurrency_limit.py",
+            "server/metrics.py",
+            "server/middleware.py",
+            "realtime/services/event_log.py",
         )
     )
+    sources += "".join(f'"parley_webhook_{name}"' for name in metrics.WEBHOOK_FIGURES)
     names = {name for metric in REGISTRY.collect() for name in (metric.name, *(s.name for s in metric.samples))}
     declared = set(re.findall(r'"(parley_\w+)"', sources)) | {
         f"parley_database_{name}" for name in re.findall(r'"(pool_\w+)":', sources)

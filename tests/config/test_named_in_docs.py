@@ -1,6 +1,7 @@
 """What the documents name exists: files, folders, commands and their options, environment variables, and links."""
 
 import re
+import subprocess
 from pathlib import Path
 from urllib.parse import urljoin
 
@@ -9,8 +10,8 @@ from django.conf import settings
 from django.core.management import get_commands, load_command_class
 from django.urls import resolve
 
-from config.site.shell import not_found
 from devtools.command_line import parser
+from server.error_pages import not_found
 
 pytestmark = pytest.mark.once
 
@@ -50,9 +51,13 @@ def options_of(program, command):
     return set(own.create_parser("manage.py", command)._option_string_actions)
 
 
+# Files for tools, which call `dev.py`, too.
+FOR_TOOLS = [ROOT / ".pre-commit-config.yaml", ROOT / ".devcontainer" / "devcontainer.json"]
+
+
 # The change log names commands as they were called in their version.
 @pytest.mark.parametrize(
-    "document", [path for path in DOCUMENTS if path.name != "CHANGELOG.md"], ids=lambda path: path.stem
+    "document", [*(path for path in DOCUMENTS if path.name != "CHANGELOG.md"), *FOR_TOOLS], ids=lambda path: path.stem
 )
 def test_commands_have_these_names_and_options(document):
     for program, command, rest in COMMAND.findall(document.read_text()):
@@ -88,18 +93,109 @@ def test_links_lead_somewhere(document):
             assert address.startswith("/static/") or resolve(address).func is not not_found, target
 
 
-RECORDS = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
+APPS = ("accounts", "messaging", "notifications", "realtime", "integrations")
+ROWS_TO_TOUCH = [
+    line.strip("| ").split(" | ")
+    for line in (ROOT / "CONTRIBUTING.md")
+    .read_text()
+    .split("## Which files to touch")[1]
+    .split("\n## ")[0]
+    .splitlines()
+    if line.startswith("| ") and not line.startswith("| To add")
+]
 
 
-@pytest.mark.parametrize("record", RECORDS, ids=lambda path: path.stem[:4])
-def test_a_decision_has_a_date_a_context_a_decision_and_a_consequence(record):
-    parts = re.split(r"^(?:Date: |\*\*(?:Context|Decision|Consequence)\.\*\* )", record.read_text(), flags=re.MULTILINE)
-    marks = re.findall(r"^(?:Date|\*\*(?:Context|Decision|Consequence))", record.read_text(), flags=re.MULTILINE)
-    assert marks == ["Date", "**Context", "**Decision", "**Consequence"]
-    assert re.fullmatch(r"20\d\d-\d\d-\d\d\s*", parts[1])
-    assert all(len(part.split()) >= 5 for part in parts[2:])
-    title = parts[0].strip().removeprefix("# ")
-    assert f"({record.name})" in (RECORDS[0].parent / "README.md").read_text(), title
+@pytest.mark.parametrize("row", ROWS_TO_TOUCH, ids=lambda row: row[0])
+def test_files_to_touch_exist(row):
+    """Each file of the row, and at least one app for each `<app>/…`."""
+    named = [
+        code for code in codes(row[1]) if PATH.fullmatch(code) or code.startswith("<app>/") or code.endswith(".in")
+    ]
+    assert named
+    for name in named:
+        # A module may be a package of that name.
+        paths = [ROOT / name.replace("<app>", app) for app in APPS]
+        assert any(path.exists() or path.with_suffix("").is_dir() for path in paths), name
+
+
+def test_ways_to_change_the_project_are_all_listed():
+    listed = {row[0] for row in ROWS_TO_TOUCH}
+    assert len(listed) == len(ROWS_TO_TOUCH)
+    assert listed >= {
+        "an endpoint", "a field of a message", "an error code", "the length of a code", "the length of a message",
+        "a language", "a notification kind for a known fact", "a push provider", "an event to clients",
+        "a socket command", "a setting", "a guide page", "a page of the web client",
+    }  # fmt: skip
+
+
+def test_the_change_log_is_short_and_has_the_usual_headings():
+    parts = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)[1:]
+    assert len(parts) >= 3
+    for part in parts:
+        version = part.splitlines()[0]
+        assert re.fullmatch(r"Unreleased|\d+\.\d+\.\d+ – 20\d\d-\d\d-\d\d", version)
+        assert len(part.strip().splitlines()) <= 30, version
+        headings = re.findall(r"^### (.+)$", part, flags=re.MULTILINE)
+        usual = ["Added", "Changed", "Fixed", "Security", "Upgrade notes"]
+        assert headings == [name for name in usual if name in headings], version
+
+
+DECISIONS = ROOT / "docs" / "decisions"
+# A new decision is a section of one of these pages.
+AREAS = sorted(path for path in DECISIONS.glob("*.md") if path.name != "README.md")
+SECTION = re.compile(r"^## (.+?) <a id=\"(\d{4})\"></a>\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+ANCHOR = re.compile(r"<a id=\"(\d{4})\"></a>")
+DAY = r"20\d\d-\d\d-\d\d"
+STATUS = re.compile(rf"^[A-Z].+, decided {DAY}(?:, measured {DAY}(?: and {DAY})?)?\.$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("area", AREAS, ids=lambda path: path.stem)
+def test_a_decision_has_a_status_a_reason_and_a_consequence(area):
+    text = area.read_text()
+    assert f"]({area.name})" in (DECISIONS / "README.md").read_text()
+    assert text.count("\n") <= 200
+    sections = SECTION.findall(text)
+    assert len(sections) == text.count("\n## ") - text.count("\n## Smaller choices")
+    for title, number, body in sections:
+        assert STATUS.search(body.split("**Decision.**")[0]), (number, title)
+        parts = re.split(r"^\*\*(Decision|Why|Consequence)\.\*\* ", body, flags=re.MULTILINE)
+        assert parts[1::2] == ["Decision", "Why", "Consequence"], (number, title)
+        assert all(len(part.split()) >= 5 for part in parts[2::2]), (number, title)
+
+
+def test_a_decision_has_one_place():
+    numbers = [number for area in AREAS for number in ANCHOR.findall(area.read_text())]
+    assert len(numbers) > 70
+    assert sorted(numbers) == sorted(set(numbers))
+
+
+def test_references_to_decisions_lead_to_their_sections():
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    named = []
+    for path in tracked:
+        if not path.endswith(
+            (".py", ".md", ".js", ".css", ".html", ".conf", ".toml", ".ini", "Containerfile", ".yaml")
+        ):
+            continue
+        if path.startswith("static/vendor/") or not (ROOT / path).exists():
+            continue
+        text = (ROOT / path).read_text()
+        named += [
+            (path, page, anchor) for page, anchor in re.findall(r"docs/decisions/([\w-]+)\.md(?:#(\d{4}))?", text)
+        ]
+        if Path(path).parent == Path("docs/decisions"):
+            links = re.findall(r"\]\(([\w-]+\.md)?#(\d{4})\)", text)
+            named += [(path, page.removesuffix(".md") or Path(path).stem, anchor) for page, anchor in links]
+    assert len(named) > 30
+    texts = {area.stem: area.read_text() for area in [*AREAS, DECISIONS / "README.md"]}
+    missing = [
+        (path, page, anchor)
+        for path, page, anchor in named
+        if page not in texts or (anchor and f'<a id="{anchor}"></a>' not in texts[page])
+    ]
+    assert missing == []
 
 
 def test_servers_and_the_check_have_the_same_kernel_setting():

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 from django.core.management.commands import migrate
-from django.db import connection, connections
+from django.db import connection
 
-from core.exclusive import exclusive, without_time_limits
+from core.database.exclusive import exclusive, without_time_limits
+from tests.parallel import Started
 from tests.server import ON_POSTGRES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,6 +29,7 @@ def start(folder, *words):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.once
 def test_a_new_database_is_migrated_and_filled_once(tmp_path):
     for words in (["migrate", "--verbosity", "0"], ["demo", "--json"]):
@@ -46,14 +48,12 @@ def blocks_at_once():
             is_open.set()
             assert is_waited_for.wait(20)
             order.append("first")
-        connections.close_all()
 
-    thread = threading.Thread(target=first)
-    thread.start()
+    started = Started(first)
     assert is_open.wait(20)
     with exclusive("test", report_wait=is_waited_for.set):
         order.append("second")
-    thread.join()
+    started.end()
     return order
 
 

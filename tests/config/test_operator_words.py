@@ -13,9 +13,9 @@ import psycopg
 import pytest
 from django.core.management import CommandError, call_command
 
-from config import health
-from config.health import database_problem
-from core.operator import table
+from core.commands import table
+from server import health
+from server.health import database_problem
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -38,6 +38,7 @@ def manage(*arguments, input=None, start_new_session=False, **environment):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.once
 def test_migrate_and_wait_say_that_the_server_refuses_the_connection(tmp_path):
     env = {"DATABASE_URL": "postgres://parley:secret@127.0.0.1:9/parley", "VAR_DIR": str(tmp_path)}
@@ -51,6 +52,7 @@ def test_migrate_and_wait_say_that_the_server_refuses_the_connection(tmp_path):
     assert "secret" not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.once
 def test_a_terminal_without_the_letters_of_a_name_gets_escapes(tmp_path):
     """Also as JSON, which knows no escapes but its own."""
@@ -64,6 +66,7 @@ def test_a_terminal_without_the_letters_of_a_name_gets_escapes(tmp_path):
     assert json.loads(shown.stdout)["first_name"] == "Zoë👩"
 
 
+@pytest.mark.slow
 @pytest.mark.once
 @pytest.mark.parametrize("command", ["doctor", "demo"])
 def test_a_reader_that_leaves_is_no_traceback(tmp_path, command):
@@ -127,6 +130,7 @@ def test_problems_of_the_database_are_told_apart(text, sentence):
 
 
 @pytest.mark.once
+@pytest.mark.slow
 def test_an_error_on_the_command_line_is_its_sentence(tmp_path):
     env = {"DATABASE_URL": "", "VAR_DIR": str(tmp_path)}
     del env["DATABASE_URL"]
@@ -161,7 +165,7 @@ def test_an_answer_that_ends_is_a_no(alice, monkeypatch):
 
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
     monkeypatch.setattr("builtins.input", end_of_input)
-    with pytest.raises(CommandError, match="Left as it was"):
+    with pytest.raises(CommandError, match="Nothing was changed"):
         call_command("erase_user", alice.email)
     alice.refresh_from_db()
     assert alice.erased_at is None
@@ -208,7 +212,7 @@ def test_nested_figures_are_a_table():
     assert list(table(rows)) == ["people", "  all      2", "  blocked  0", "paused  {}", "next"]
 
 
-def test_each_finding_of_a_deployment_is_told_once(settings):
+def test_each_finding_of_a_deployment_is_told_once(db, settings):
     from django.core import checks
 
     messages = [message for message in checks.run_checks(include_deployment_checks=True) if not message.is_silenced()]
@@ -260,7 +264,7 @@ def test_a_closed_standard_input_is_no_terminal(alice, monkeypatch):
 @pytest.mark.parametrize("text", ["nan", "inf", "-1", "1e400", "soon"])
 def test_a_time_that_never_ends_is_refused(command, text):
     name, option = command.split()
-    with pytest.raises(CommandError, match="is not a number of seconds from 0 on"):
+    with pytest.raises(CommandError, match="must be a number of seconds of at least 0"):
         call_command(name, f"{option}={text}")
 
 
@@ -279,7 +283,7 @@ def test_redis_that_does_not_answer_has_a_remedy(settings):
 )
 def test_options_of_serve_that_do_nothing_together_are_refused(settings, monkeypatch, arguments, sentence):
     settings.DEBUG = True
-    monkeypatch.setattr("config.management.commands.serve.listen", lambda *_: pytest.fail("it serves"))
+    monkeypatch.setattr("server.management.commands.serve.listen", lambda *_: pytest.fail("it serves"))
     with pytest.raises(CommandError, match=sentence):
         call_command("serve", *arguments)
 

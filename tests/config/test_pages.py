@@ -12,8 +12,9 @@ from django.test import Client
 from django.utils.translation import trans_real
 from drf_spectacular.generators import SchemaGenerator
 
-from config.openapi import errors
-from config.site import contents, mailbox, reference, search
+from portal.development import mailbox
+from portal.docs import contents, reference, search
+from portal.docs.openapi import errors
 
 OPEN_PAGES = ["/docs", "/docs/search?q=code", "/docs/reference/messages_send"] + [
     page.address for page in contents.pages()
@@ -50,6 +51,7 @@ def test_a_page_that_is_not_there(browser, settings, path, debug):
     assert browser.get(path, headers={"accept": "application/json"}).json()["error"] == "not_found"
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("path", OPEN_PAGES)
 def test_a_page_needs_nothing_that_its_policy_forbids(browser, path):
     response = browser.get(path)
@@ -57,7 +59,8 @@ def test_a_page_needs_nothing_that_its_policy_forbids(browser, path):
     policy = response.headers["Content-Security-Policy"]
     assert "default-src 'self'" in policy and policy.split("; ") == sorted(policy.split("; "))
     assert "unsafe" not in policy
-    html = response.content.decode()
+    # The examples of guides are text.
+    html = re.sub(r"<pre.*?</pre>", "", response.content.decode(), flags=re.DOTALL)
     assert not re.search(r"<script(?![^>]*\b(?:src|nonce)=)", html)
     assert not re.search(r"<style|\sstyle=|\son\w+=", html)
     assert not re.search(r"(?:src|href)=\"(?:https?:)?//", html)
@@ -103,6 +106,75 @@ def test_every_operation_has_a_page_of_its_own(browser):
     assert browser.get("/docs/reference/nothing").status_code == 404
 
 
+def test_an_operation_shows_its_two_statuses_once_with_an_anchor_per_field(browser):
+    html = browser.get("/docs/reference/messages_send").content.decode()
+    assert "Response 200 or 201" in html and "Response 201<" not in html
+    assert 'id="response-200-or-201.message.reply_to.id"' in html and 'href="#request.client_id"' in html
+    body = html.partition("Response 200:")[2]
+    assert body.index("&quot;ok&quot;") < body.index("&quot;message&quot;") < body.index("&quot;id&quot;")
+
+
+@pytest.mark.parametrize(
+    ("operation", "rates"),
+    [
+        ("auth_login", "30 a minute per network, 5 a minute per network and email"),
+        ("messages_send", "20 in 5 seconds per user, 60 a minute per user"),
+        ("messages_report", "20 an hour per user"),
+        ("auth_me", None),
+    ],
+)
+def test_an_operation_says_how_often_it_may_be_called(browser, operation, rates):
+    html = browser.get(f"/docs/reference/{operation}").content.decode()
+    assert (f"Rate limit</a>: {rates}." in html) if rates else "Rate limit</a>" not in html
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after", "anchor"),
+    [
+        ("/docs/paging", "/docs/uploads", "/docs/idempotency", ""),
+        ("/docs/realtime", "/docs/reference", "/docs/errors", "close-codes"),
+        ("/docs/errors", "/docs/realtime", "/api/docs", "status-409"),
+        ("/docs/reference", "/docs/moving", "/docs/realtime", "auth"),
+    ],
+)
+def test_a_page_leads_to_the_one_before_the_one_after_and_its_parts(browser, path, before, after, anchor):
+    html = browser.get(path).content.decode()
+    assert f'href="{before}" rel="prev"' in html
+    assert re.search(rf'href="{after}" rel="next"', html)
+    headings = re.findall(r'href="#([^"]+)"', html.partition('aria-label="On this page"')[2].partition("</nav>")[0])
+    assert all(f'id="{name}"' in html for name in headings)
+    assert not anchor or anchor in headings
+
+
+@pytest.mark.parametrize(
+    ("query", "title"),
+    [
+        ("presence.watch", "presence.watch"),
+        ("4403", "4403"),
+        ("websocket", "WebSocket API"),
+        ("2fa", "Two-step verification"),
+        ("pagination cursor", "Pagination"),
+        ("message.new", "message.new"),
+    ],
+)
+def test_the_search_knows_the_socket_and_the_words_of_other_services(browser, query, title):
+    assert title in [hit["title"] for hit in search.search(query)]
+
+
+def test_an_example_is_a_page_and_nothing_else_is(browser):
+    for name in contents.examples():
+        assert browser.get(f"/docs/examples/{name}").status_code == 200
+    assert "websocket" in browser.get("/docs/examples/socket_client.py").content.decode()
+    for name in ("nothing.py", "..%2Fopenapi.json", "__pycache__"):
+        assert browser.get(f"/docs/examples/{name}").status_code == 404
+
+
+def test_the_search_marks_words_and_escapes_the_rest(browser):
+    assert search.marked("a <b> Code", "code b") == "a &lt;<mark>b</mark>&gt; <mark>Code</mark>"
+    assert search.marked("a <b>", "") == "a &lt;b&gt;"
+    assert "<mark>token</mark>" in browser.get("/docs/search", {"q": "token"}).content.decode()
+
+
 def test_demo_passwords_are_not_shown_to_other_computers(browser, settings, tmp_path):
     settings.VAR_DIR = tmp_path
     (tmp_path / "demo.json").write_text(
@@ -124,6 +196,7 @@ def test_the_mailbox_shows_codes_newest_first_and_by_address(browser, settings, 
     ann = browser.get("/dev/mail.json?to=ANN@example.com").json()["mails"]
     assert [mail["code"] for mail in all_mails] == ["100002", "100001", "100000"]
     assert [mail["subject"] for mail in ann] == ["Mail 2", "Mail 0"]
+    assert all(mail["created_at"].endswith(".000000Z") for mail in ann)  # a mail is dated to the second
     assert "100002" in browser.get("/dev/mail/?to=ann@example.com").content.decode()
 
 

@@ -3,7 +3,7 @@
 import pytest
 from django.db import DatabaseError, connection, transaction
 
-from core.database import prepared
+from core.database.statements import prepared
 from messaging.selectors import messages_for_each
 from messaging.services import conversations, messages
 

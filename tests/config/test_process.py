@@ -13,8 +13,7 @@ pytestmark = pytest.mark.once
 
 ROOT = Path(__file__).resolve().parents[2]
 UNUSED_LIBRARIES = (
-    "twisted", "daphne", "autobahn", "OpenSSL", "opentelemetry", "requests", "cryptography", "qrcode", "emoji",
-    "firebase_admin", "fcm_django", "sentry_sdk", "uvicorn", "pytest", "jinja2", "pygments", "markdown_it", "PIL",
+    "twisted", "daphne", "autobahn", "OpenSSL", "opentelemetry", "qrcode", "emoji", "sentry_sdk", "uvicorn", "pytest", "jinja2", "pygments", "markdown_it", "PIL",
     "botocore", "granian",
 )  # fmt: skip
 

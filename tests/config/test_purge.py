@@ -2,7 +2,6 @@
 
 import io
 import json
-import threading
 from datetime import timedelta
 
 import pytest
@@ -13,8 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import AuditEntry, Code, User
-from accounts.services import codes
+from accounts.sign_in import codes
 from tests.factories import make_user
+from tests.parallel import run_parallel
 from tests.staff import admin_client, staff
 
 
@@ -86,20 +86,5 @@ def test_each_kind_is_looked_for_until_it_is_gone_and_not_again_with_every_batch
 @pytest.mark.django_db(transaction=True)
 def test_two_at_once_do_no_harm(alice):
     left_behind(30)
-    failures = []
-
-    def run() -> None:
-        try:
-            call_command("purge_expired", "--json", "--limit", "4", stdout=io.StringIO())
-        except Exception as error:
-            failures.append(error)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+    run_parallel([lambda: call_command("purge_expired", "--json", "--limit", "4", stdout=io.StringIO())] * 2)
     assert list(User.objects.all()) == [alice]

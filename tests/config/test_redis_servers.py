@@ -13,9 +13,10 @@ from channels_redis.pubsub import RedisPubSubChannelLayer
 from channels_redis.utils import _consistent_hash
 from django.core.exceptions import ImproperlyConfigured
 
-from config import environment, health
+from config import environment
 from core.redis_servers import ConfiguredRedisCache, parse
-from realtime import groups
+from realtime import wakeups
+from server import health
 
 pytestmark = [pytest.mark.once, pytest.mark.skipif(shutil.which("redis-server") is None, reason="needs redis-server")]
 PATIENCE_SECONDS = 60
@@ -112,8 +113,8 @@ def use_redis(settings, monkeypatch):
         settings.CHANNEL_LAYERS = {
             "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": config}
         }
-        monkeypatch.setattr(groups, "_redis_clients", cache(groups._redis_clients.__wrapped__))
-        monkeypatch.setattr(groups, "_paused_until", {})
+        monkeypatch.setattr(wakeups, "_redis_clients", cache(wakeups._redis_clients.__wrapped__))
+        monkeypatch.setattr(wakeups, "_paused_until", {})
         return RedisPubSubChannelLayer(**config)
 
     return use
@@ -121,7 +122,7 @@ def use_redis(settings, monkeypatch):
 
 def announce(heads):
     """Wakes the sockets of these users (by id) because their logs have grown to these numbers."""
-    groups.publish([{"type": "new_events", "user_id": user_id, "seq": seq} for user_id, seq in heads.items()])
+    wakeups.publish([{"type": "new_events", "user_id": user_id, "seq": seq} for user_id, seq in heads.items()])
 
 
 def received(layer, user_ids, publish):
@@ -131,7 +132,7 @@ def received(layer, user_ids, publish):
         channels = []
         for user_id in user_ids:
             channels.append(await layer.new_channel())
-            await layer.group_add(groups.group_of(user_id), channels[-1])
+            await layer.group_add(wakeups.group_of(user_id), channels[-1])
         await asyncio.to_thread(publish)
         return [await asyncio.wait_for(layer.receive(channel), PATIENCE_SECONDS) for channel in channels]
 
@@ -154,7 +155,7 @@ def test_a_dead_shard_keeps_no_wake_up_from_the_others(start_redis, use_redis, m
     process.kill()
     process.wait()
     here = []
-    monkeypatch.setattr(groups, "deliver_here", here.extend)
+    monkeypatch.setattr(wakeups, "deliver_here", here.extend)
     heads = dict.fromkeys(range(1, 13), 7)
     channels = [f"test__group__u.{user_id}" for user_id in heads]
     with redis.Redis(port=live).pubsub() as listener:

@@ -8,8 +8,8 @@ import json
 import pytest
 from django.test import RequestFactory
 
-from config import concurrency_limit, middleware, transfer
-from config.concurrency_limit import ConcurrencyLimit
+from server import concurrency_limit, middleware, request_bodies
+from server.concurrency_limit import ConcurrencyLimit
 
 
 def test_the_rest_of_a_refused_body_is_read_up_to_a_limit(rf: RequestFactory, monkeypatch):
@@ -58,8 +58,8 @@ async def full(scope, receive, send):
 @pytest.mark.parametrize(
     ("status", "refuse", "own"),
     [
-        (413, lambda: answer_of(transfer.BodiesFirst(full), Content_Length="9000000"), {"connection"}),
-        (405, lambda: answer_of(transfer.only_read(full)), {"connection", "allow"}),
+        (413, lambda: answer_of(request_bodies.ReadBodyFirst(full), Content_Length="9000000"), {"connection"}),
+        (405, lambda: answer_of(request_bodies.read_only(full)), {"connection", "allow"}),
         (503, lambda: answer_of(ConcurrencyLimit(full, slots=0)), {"retry-after"}),
     ],
 )
@@ -95,7 +95,7 @@ class FullDisk(io.BytesIO):
 def test_a_body_that_the_disk_cannot_take_is_told_to_come_back(client, monkeypatch):
     chunked = {"wsgi.input": FullDisk(), "HTTP_TRANSFER_ENCODING": "chunked", "CONTENT_LENGTH": ""}
     replies = [client.generic("POST", "/api/v1/auth/login", **chunked).json()]
-    monkeypatch.setattr(transfer, "SpooledTemporaryFile", lambda **_: FullDisk())
-    replies.append(answer_of(transfer.BodiesFirst(full), Content_Length="5")[2])
+    monkeypatch.setattr(request_bodies, "SpooledTemporaryFile", lambda **_: FullDisk())
+    replies.append(answer_of(request_bodies.ReadBodyFirst(full), Content_Length="5")[2])
     for reply in replies:
         assert (reply["error"], reply["retry_after"]) == ("service_unavailable", 60)

@@ -14,7 +14,7 @@ import httpx
 import pytest
 import websockets
 
-from config import server as parley_server
+from server import protocols as parley_server
 from tests import databases
 from tests.server import ROOT, RunningServer, free_port
 
@@ -45,7 +45,7 @@ async def application(scope, receive, send):
 SERVE = """
 import logging, sys
 logging.basicConfig(level=logging.INFO)
-from config import server
+from server import protocols as server
 options = server.configuration(host="127.0.0.1", port=int(sys.argv[1]), workers=1, access_log=False)
 options.app = "application:application"
 server.Server(options).run()
@@ -229,6 +229,7 @@ def first_address(stream):
 
 
 def test_without_a_database_the_process_lives_and_readyz_names_it(server):
+    token = server.environment["METRICS_TOKEN"] = "a token of the operator"
     server.environment["DATABASE_URL"] = f"postgres://nobody@127.0.0.1:{free_port()}/nothing"
     command = [sys.executable, "manage.py", "serve", "--port", str(server.port), "--no-deliver"]
     process = subprocess.Popen(command, cwd=ROOT, env=server.environment, stdout=subprocess.PIPE, text=True)
@@ -236,7 +237,7 @@ def test_without_a_database_the_process_lives_and_readyz_names_it(server):
         assert process.stdout is not None
         first_address(process.stdout)
         assert httpx.get(f"{server.base}/healthz", timeout=10).json() == {"ok": True, "status": "ok"}
-        response = httpx.get(f"{server.base}/readyz", timeout=30)
+        response = httpx.get(f"{server.base}/readyz", timeout=30, headers={"Authorization": f"Bearer {token}"})
         assert response.status_code == 503
         assert int(response.headers["Retry-After"]) >= 1
         body = response.json()
@@ -274,8 +275,8 @@ def test_doctor_answers_in_json(server):
         check=False,
         timeout=60,
     )
-    lines = json.loads(result.stdout)
-    waiting = next(line for line in lines if line["what"].startswith("migrations are applied"))
-    assert result.returncode == 1
-    assert waiting["state"] == "missing"
-    assert waiting["fix"] == "manage.py migrate"
+    answer = json.loads(result.stdout)
+    waiting = next(check for check in answer["checks"] if check["name"] == "migrations")
+    assert (result.returncode, answer["ok"]) == (1, False)
+    assert waiting["status"] == "error"
+    assert waiting["detail"].endswith(" → manage.py migrate")

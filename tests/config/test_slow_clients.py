@@ -9,7 +9,7 @@ import time
 import httpx
 import pytest
 
-from config import transfer
+from server import request_bodies
 from tests.images import corpus
 from tests.server import RunningServer
 
@@ -92,7 +92,7 @@ def test_a_view_has_ended_before_its_reply_is_read():
 
     async def both() -> None:
         scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
-        answer = asyncio.create_task(transfer.BodiesFirst(view)(scope, never, send))
+        answer = asyncio.create_task(request_bodies.ReadBodyFirst(view)(scope, never, send))
         await asyncio.wait_for(ended.wait(), 60)
         assert sent == []
         reads.set()

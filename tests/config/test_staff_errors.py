@@ -64,7 +64,12 @@ def test_an_old_form_differs_from_a_missing_permission(db):
     client = Client(enforce_csrf_checks=True)
     answer = client.post("/admin/login/", {"username": user.email, "password": PASSWORD})
     assert answer.status_code == 403
-    assert "reload the page" in answer.content.decode()
+    # Without the cookie, a reload alone never helps.
+    assert "allow them for this address in the browser, then reload the page" in answer.content.decode()
+    client.get("/admin/login/")
+    answer = client.post("/admin/login/", {"username": user.email, "password": PASSWORD})
+    assert answer.status_code == 403
+    assert "another tab: reload the page" in answer.content.decode()
 
 
 def test_a_server_error_is_shown_with_the_request_id(db, monkeypatch):

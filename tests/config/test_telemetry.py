@@ -10,7 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import RequestFactory
 
 from accounts.tokens import new_opaque_token
-from config import telemetry
+from server import telemetry
 
 pytestmark = pytest.mark.once
 
@@ -18,11 +18,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_neither_is_imported_when_unset(tmp_path):
-    """Nor is firebase in a web process: it costs 40 MB and belongs to the delivery worker."""
     program = (
         "import config.wsgi, sys;"
         "from django.urls import resolve; resolve('/api/v1/auth/me');"
-        "print([name for name in ('sentry_sdk', 'opentelemetry.sdk', 'firebase_admin', 'fcm_django') if name in sys.modules])"
+        "print([name for name in ('sentry_sdk', 'opentelemetry.sdk') if name in sys.modules])"
     )
     env = {"DJANGO_SETTINGS_MODULE": "config.settings", "VAR_DIR": str(tmp_path), "PATH": ""}
     result = subprocess.run(

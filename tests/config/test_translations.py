@@ -14,8 +14,8 @@ from rest_framework.exceptions import APIException
 
 from accounts import emails
 from accounts.emails.texts import EMAIL_TEXTS
-from config import translations
 from messaging.text import too_long
+from portal.client import translations
 from tests.accounts.steps import last_code
 from tests.client import ApiClient
 from tests.factories import make_user, sign_in
@@ -38,8 +38,8 @@ PLACEHOLDER = re.compile(r"%\(\w+\)[sd]|%[sd]|\{\w+\}")
 
 def error_classes() -> list[type[APIException]]:
     problems = []
-    for app in ("core", "accounts", "messaging", "notifications", "realtime"):
-        module = import_module(f"{app}.exceptions")
+    for app in ("core", "accounts", "messaging", "notifications", "realtime", "integrations"):
+        module = import_module("core.api.exceptions" if app == "core" else f"{app}.exceptions")
         for value in vars(module).values():
             if isinstance(value, type) and issubclass(value, APIException) and value.__module__ == module.__name__:
                 if "default_detail" in vars(value):
@@ -180,13 +180,13 @@ def test_accept_language_is_read_as_browsers_write_it(db, tag, language):
 
 def test_without_accept_language_the_account_decides(db):
     client = ApiClient(sign_in(make_user("Olga", language="ru"))[1])
-    assert client.get("/api/v1/messages/conversations/999999", 404)["message"] == "Такой беседы нет."
+    assert client.get("/api/v1/messages/conversations/999999", 404)["message"] == "Такой беседы не существует."
     german = client.get("/api/v1/messages/conversations/999999", 404, headers={"Accept-Language": "de"})
     assert german["message"] == "Dieses Gespräch gibt es nicht."
     for none_of_ours in ("xx", "*", "nonsense;;;q=z"):
         headers = {"Accept-Language": none_of_ours}
         body = client.get("/api/v1/messages/conversations/999999", 404, headers=headers)
-        assert body["message"] == "Такой беседы нет."
+        assert body["message"] == "Такой беседы не существует."
 
 
 def test_a_reply_names_its_language_and_is_kept_by_no_cache(db):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from django.urls import URLPattern, URLResolver, get_resolver
 
 PREFIX = "api/v1/"
+SERVER = "server/"
 # They take no session token: they lead to one, carry another proof, or are open to all.
 OPEN = {
     "auth/signup", "auth/verify", "auth/resend-otp", "auth/login", "auth/forgot-password", "auth/verify-reset",
@@ -22,7 +23,12 @@ def all_routes() -> list[tuple[str, str]]:
 
 def protected_routes() -> list[tuple[str, str]]:
     """Those that want a session token."""
-    return [(method, path) for method, path in all_routes() if path not in OPEN]
+    return [(method, path) for method, path in all_routes() if path not in OPEN and not path.startswith(SERVER)]
+
+
+def server_routes() -> list[tuple[str, str]]:
+    """Those that want a server key."""
+    return [(method, path) for method, path in all_routes() if path.startswith(SERVER)]
 
 
 def address(path: str, value: str = "1") -> str:

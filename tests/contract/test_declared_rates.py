@@ -10,12 +10,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from core import ratelimits
-from core.throttles import WRITES, throttles_of
+from core.api import ratelimits
+from core.api.throttles import WRITES, throttles_of
 from realtime.socket_commands import COMMANDS
-from tests.accounts.steps import enable_two_step, second_step
+from tests.accounts.steps import enable_two_step, send_second_step
 from tests.client import ApiClient
 from tests.factories import PASSWORD, make_user, sign_in
+from tests.integrations.server import server
 from tests.staff import admin_client, staff
 
 WRITING = ("POST", "PUT", "PATCH", "DELETE")
@@ -66,7 +67,7 @@ def test_every_write_of_the_api_declares_a_rate():
         assert declared, f"{method} {path} has no rate"
         for throttle in declared:
             assert ratelimits.rates_of(throttle.scope)
-        if path.removeprefix("api/v1/") in WITHOUT_SESSION:
+        if path.removeprefix("api/v1/") in WITHOUT_SESSION or path.startswith("api/v1/server/"):
             assert WRITES not in declared, f"{method} {path} has no session: declare whom its rate counts"
 
 
@@ -100,7 +101,7 @@ def one_use(settings, transactional_db):
     """Every scope allows one use an hour."""
     cache.clear()
     settings.RATELIMIT_ENABLE = True
-    for prefix in ("CORE", "ACCOUNTS", "MESSAGING", "NOTIFICATIONS", "REALTIME"):
+    for prefix in ("CORE", "ACCOUNTS", "MESSAGING", "NOTIFICATIONS", "REALTIME", "INTEGRATIONS"):
         setattr(settings, f"{prefix}_RATES", dict.fromkeys(ratelimits.scopes(prefix), (1, 3600, "allow")))
     yield settings
     cache.clear()
@@ -116,8 +117,11 @@ def test_every_write_of_the_api_is_refused_beyond_its_rate(one_use):
     for method, path, handler in api_writes():
         cache.clear()
         one_use.RATELIMIT_ENABLE = False
-        if path.removeprefix("api/v1/") in ("auth/two-step", "auth/resend-two-step", "auth/two-step/forgot"):
-            clients = [second_step(alice), second_step(alice)]
+        if path.startswith("api/v1/server/"):
+            key = server().token
+            clients = [ApiClient(key), ApiClient(key)]
+        elif path.removeprefix("api/v1/") in ("auth/two-step", "auth/resend-two-step", "auth/two-step/forgot"):
+            clients = [send_second_step(alice), send_second_step(alice)]
         else:
             # Two sessions, for what ends one; a rate per session is counted by the same one.
             by_session = any(throttle.scope in ("sign_out", "refresh") for throttle in throttles_of(handler, method))

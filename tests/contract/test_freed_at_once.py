@@ -70,6 +70,7 @@ def ask(handler: ClientHandler, route: str, token: str) -> None:
     handler(environ)
 
 
+@pytest.mark.once
 @pytest.mark.django_db
 @pytest.mark.parametrize("is_signed_in", [False, True])
 @pytest.mark.parametrize("route", ROUTES)

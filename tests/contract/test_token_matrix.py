@@ -14,7 +14,8 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import OneTimeToken, Session, TrustedDevice, User
-from accounts.services import account_status, retention, sessions, two_step
+from accounts.services import account_status, erasure
+from accounts.sign_in import sessions, trusted_devices
 from tests.client import ApiClient
 from tests.contract.routes import OPEN, address, all_routes, protected_routes
 from tests.factories import make_user, sign_in
@@ -74,7 +75,7 @@ def session_removed(user: User) -> str:
 
 
 def device_removed(user: User) -> str:
-    device, _ = two_step.remember_device(user=user)
+    device, _ = trusted_devices.remember_device(user=user)
     _, token = sessions.start(user=user, trusted_device=device)
     ApiClient(fresh(user)).delete(f"/api/v1/auth/devices/{device.id}")
     assert not TrustedDevice.objects.exists()
@@ -108,7 +109,7 @@ def row_gone(user: User) -> str:
 
 def of_an_erased_person(user: User) -> str:
     token = fresh(user)
-    retention.erase(user_id=user.id)
+    erasure.erase(user_id=user.id)
     return token
 
 
@@ -172,6 +173,7 @@ INVALID: dict[str, Callable[[User], str | None]] = {
     "no session": lambda user: f"Bearer {forged(fresh(user), sid=None)}",
     "subject no number": lambda user: f"Bearer {forged(fresh(user), sub='alice')}",
     "from the future": lambda user: f"Bearer {forged(fresh(user), iat=int(timezone.now().timestamp()) + 600)}",
+    "generation that no row can hold": lambda user: f"Bearer {forged(fresh(user), gen=2**31)}",
     "challenge token": lambda user: f"Bearer {pending('challenge')(user)}",
     "action token": lambda user: f"Bearer {pending('action')(user)}",
 }
@@ -189,7 +191,6 @@ REVOKED: dict[str, Callable[[User], str]] = {
     "another user's session": session_of_another_user,
     "session that never was": lambda user: forged(fresh(user), sid="00000000-0000-4000-8000-000000000000"),
     "session no UUID": lambda user: forged(fresh(user), sid="1"),
-    "generation of the future": lambda user: forged(fresh(user), gen=7),
 }
 
 # kind: (how to make the Authorization header, status, code)

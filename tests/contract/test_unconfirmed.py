@@ -17,6 +17,7 @@ UNCONFIRMED_MAY = {
     ("GET", "messages/conversations/<str:conversation_id>/messages"),
     ("POST", "messages/conversations/<str:conversation_id>/read"),
     ("GET", "realtime/changes"),
+    ("DELETE", "profile/push-token"),
 }
 MUST_BE_CONFIRMED = {
     ("GET", "messages/users"),
@@ -28,6 +29,8 @@ MUST_BE_CONFIRMED = {
     ("DELETE", "messages/messages/<str:message_id>/reactions"),
     ("POST", "calls/<str:call_id>/decline"),
     ("GET", "calls/<str:call_id>/ice-servers"),
+    ("POST", "profile/push-token"),
+    ("POST", "notifications/test-push"),
     ("POST", "auth/action-challenge"),
     ("POST", "auth/action-verify"),
     ("POST", "auth/two-step/enable"),

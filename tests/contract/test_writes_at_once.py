@@ -22,21 +22,13 @@ from PIL import Image as Pillow
 from rest_framework.exceptions import APIException
 
 from accounts.models import EmailChange, OneTimeToken, RecoveryCode, Session, User
-from accounts.services import (
-    account_status,
-    codes,
-    email_change,
-    profile,
-    retention,
-    second_password,
-    step_up,
-    two_step,
-)
-from core import ratelimits
-from core.database import run_first_batches
-from core.transactions import unit_of_work
+from accounts.services import account_status, email_change, profile, purge
+from accounts.sign_in import action_tokens, codes, recovery_codes, second_password, trusted_devices
+from core.api import ratelimits
+from core.database.deletion import run_first_batches
+from core.database.transactions import unit_of_work
 from messaging.models import Participant
-from messaging.services import conversations, messages, storage
+from messaging.services import conversations, locking, messages
 from notifications.models import Device, Notification
 from notifications.services import social
 from realtime.models import Call, Event, Stream
@@ -44,6 +36,7 @@ from tests import schema
 from tests.accounts.steps import SECOND, last_code
 from tests.client import JSON, ApiClient
 from tests.factories import PASSWORD, make_user, sign_in
+from tests.integrations.server import make_key
 from tests.notifications.test_events import KEY, signature
 from tests.parallel import parallel_outcomes
 from tests.realtime.phones import phone_of
@@ -75,7 +68,7 @@ class World:
         self.chat = conversations.start(starter=self.alice, user_id=self.bob.id)[0].id
         self.message(self.alice)
         self.message(self.bob)
-        _, action_token = self.proof(self.bob, step_up.Action.TWO_STEP_ENABLE)
+        _, action_token = self.proof(self.bob, action_tokens.Action.TWO_STEP_ENABLE)
         second_password.enable(user=self.bob, action_token=action_token, password=SECOND)
 
     def token(self, user: User) -> str:
@@ -119,14 +112,14 @@ class World:
 
     def challenge(self) -> Request:
         session, token = sign_in(self.alice)
-        challenge = step_up.challenge(user=self.alice, session=session, action=step_up.Action.EXPORT_DATA)
+        challenge = action_tokens.challenge(user=self.alice, session=session, action=action_tokens.Action.EXPORT_DATA)
         data = {"challenge_token": challenge, "code": last_code(self.alice.email)}
         return Request("POST", f"{AUTH}/action-verify", data, token)
 
     def new_address(self) -> str:
         """An address that waits for its code."""
         self.alice = User.objects.get(id=self.alice.id)
-        session, action_token = self.proof(self.alice, step_up.Action.CHANGE_EMAIL)
+        session, action_token = self.proof(self.alice, action_tokens.Action.CHANGE_EMAIL)
         address = f"{uuid.uuid4().hex}@example.com"
         email_change.start(user=self.alice, session=session, action_token=action_token, email=address)
         return address
@@ -154,7 +147,7 @@ class World:
 
     def recovery(self) -> Request:
         with unit_of_work():
-            [code, *_] = two_step.replace_recovery_codes(user=self.bob)
+            [code, *_] = recovery_codes.replace_recovery_codes(user=self.bob)
         return self.second_step("two-step/forgot", {"recovery_code": code})
 
     def ringing_call(self) -> int:
@@ -168,6 +161,9 @@ class World:
         picture.seek(0)
         body = encode_multipart(BOUNDARY, {"file": picture, **form})
         return Request(method, path, body, self.token(self.alice), content_type=MULTIPART_CONTENT)
+
+    def as_server(self, method: str, path: str, data: Any = None) -> Request:
+        return Request(method, f"/api/v1/server/{path}", data, make_key())
 
     def events(self) -> Request:
         event = {
@@ -187,7 +183,7 @@ WRITES: dict[str, Callable[[World], Request]] = {
     "auth_action_challenge": lambda w: w.as_alice("POST", f"{AUTH}/action-challenge", {"action": "export_data"}),
     "auth_action_verify": World.challenge,
     "auth_change_email": lambda w: w.confirmed(
-        w.alice, step_up.Action.CHANGE_EMAIL, "change-email", {"email": f"{uuid.uuid4().hex}@example.com"}
+        w.alice, action_tokens.Action.CHANGE_EMAIL, "change-email", {"email": f"{uuid.uuid4().hex}@example.com"}
     ),
     "auth_change_email_undo": World.undo,
     "auth_change_email_verify": lambda w: w.as_alice(
@@ -195,16 +191,17 @@ WRITES: dict[str, Callable[[World], Request]] = {
     ),
     "auth_change_password": lambda w: w.confirmed(
         w.alice,
-        step_up.Action.CHANGE_PASSWORD,
+        action_tokens.Action.CHANGE_PASSWORD,
         "change-password",
         {"current_password": PASSWORD, "new_password": "another horse 9"},
     ),
-    "auth_delete_account": lambda w: w.confirmed(w.alice, step_up.Action.DELETE_ACCOUNT, "delete-account"),
+    "auth_delete_account": lambda w: w.confirmed(w.alice, action_tokens.Action.DELETE_ACCOUNT, "delete-account"),
     "auth_devices_remove": lambda w: w.as_alice(
-        "DELETE", f"{AUTH}/devices/{two_step.remember_device(user=w.alice)[0].id}"
+        "DELETE", f"{AUTH}/devices/{trusted_devices.remember_device(user=w.alice)[0].id}"
     ),
     "auth_forgot_password": lambda w: Request("POST", f"{AUTH}/forgot-password", {"email": w.alice.email}),
     "auth_login": lambda w: Request("POST", f"{AUTH}/login", {"email": w.alice.email, "password": PASSWORD}),
+    "auth_identity_token": lambda w: w.as_alice("POST", f"{AUTH}/identity-token", {"audience": "shop"}),
     "auth_logout": lambda w: w.as_alice("POST", f"{AUTH}/logout"),
     "auth_refresh": lambda w: w.as_alice("POST", f"{AUTH}/refresh"),
     "auth_resend_otp": lambda w: Request("POST", f"{AUTH}/resend-otp", {"email": w.unconfirmed().email}),
@@ -219,19 +216,19 @@ WRITES: dict[str, Callable[[World], Request]] = {
     "auth_two_step": lambda w: w.second_step("two-step", {"password": SECOND, "remember": True}),
     "auth_two_step_change": lambda w: w.confirmed(
         w.bob,
-        step_up.Action.TWO_STEP_CHANGE,
+        action_tokens.Action.TWO_STEP_CHANGE,
         "two-step/change",
         {"password": SECOND, "new_password": "green lantern 43"},
     ),
     "auth_two_step_disable": lambda w: w.confirmed(
-        w.bob, step_up.Action.TWO_STEP_DISABLE, "two-step/disable", {"password": SECOND}
+        w.bob, action_tokens.Action.TWO_STEP_DISABLE, "two-step/disable", {"password": SECOND}
     ),
     "auth_two_step_enable": lambda w: w.confirmed(
-        w.alice, step_up.Action.TWO_STEP_ENABLE, "two-step/enable", {"password": SECOND}
+        w.alice, action_tokens.Action.TWO_STEP_ENABLE, "two-step/enable", {"password": SECOND}
     ),
     "auth_two_step_forgot": World.recovery,
     "auth_two_step_recovery_codes": lambda w: w.confirmed(
-        w.bob, step_up.Action.RECOVERY_CODES, "two-step/recovery-codes"
+        w.bob, action_tokens.Action.RECOVERY_CODES, "two-step/recovery-codes"
     ),
     "auth_verify": World.verify,
     "auth_verify_reset": World.reset,
@@ -275,9 +272,25 @@ WRITES: dict[str, Callable[[World], Request]] = {
     "profile_push_token_remove": lambda w: w.as_alice(
         "DELETE", "/api/v1/profile/push-token", {"token": random.choice("abc") * 20}
     ),
+    "server_introspect": lambda w: w.as_server("POST", "introspect", {"token": w.token(w.alice)}),
+    "server_messages_send": lambda w: w.as_server(
+        "POST",
+        "messages",
+        {"sender_id": w.alice.id, "recipient_id": w.bob.id, "body": "Tea?", "client_id": uuid.uuid4().hex},
+    ),
+    "server_sessions_open": lambda w: w.as_server("POST", f"users/{w.alice.id}/sessions", {}),
+    "server_users_block": lambda w: w.as_server("POST", f"users/{w.bob.id}/block", {"reason": "spam"}),
+    "server_users_change": lambda w: w.as_server("PATCH", f"users/{w.alice.id}", {"external_id": uuid.uuid4().hex}),
+    "server_users_create": lambda w: w.as_server(
+        "POST", "users", {"email": f"{uuid.uuid4().hex}@example.com", "first_name": "Una", "last_name": "X"}
+    ),
+    "server_users_erase": lambda w: w.as_server("DELETE", f"users/{make_user('Una').id}", {"reason": "asked"}),
+    "server_users_sign_out": lambda w: w.as_server("POST", f"users/{w.alice.id}/sign-out", {}),
+    "server_users_unblock": lambda w: w.as_server("POST", f"users/{w.bob.id}/unblock", {}),
 }
 # The mix leaves out what ends all of it.
-MIXED = [name for name in WRITES if name not in ("auth_delete_account", "auth_change_password", "auth_verify_reset")]
+ENDS_ALL = {"auth_delete_account", "auth_change_password", "auth_verify_reset", "server_users_block"}
+MIXED = [name for name in WRITES if name not in ENDS_ALL]
 
 
 # What staff and the purge do meanwhile.
@@ -287,15 +300,16 @@ STAFF: list[Callable[[World], Any]] = [
     lambda w: account_status.sign_out_everywhere(user=w.bob, actor="test"),
     lambda w: account_status.unlock(user=w.bob, actor="test"),
     lambda w: profile.record_last_seen(user_ids=[w.bob.id, w.alice.id], at=timezone.now()),
-    lambda w: run_first_batches(retention.jobs(timezone.now(), 100)),
+    lambda w: run_first_batches(purge.jobs(timezone.now(), 100)),
 ]
 
 
 @pytest.fixture(autouse=True)
 def without_limits(settings):
-    for prefix in ("CORE", "ACCOUNTS", "MESSAGING", "NOTIFICATIONS", "REALTIME"):
+    for prefix in ("CORE", "ACCOUNTS", "MESSAGING", "NOTIFICATIONS", "REALTIME", "INTEGRATIONS"):
         scopes = ratelimits.scopes(prefix)
         setattr(settings, f"{prefix}_RATES", dict.fromkeys(scopes, (1_000_000, 3600, "allow")))
+    settings.INTEGRATIONS_IDENTITY_AUDIENCES = ["shop"]
     settings.NOTIFICATIONS_PUSH_BACKEND = "console"
     settings.NOTIFICATIONS_EVENT_SOURCES = f"blog:{KEY.replace(' ', '_')}:post_like"
 
@@ -317,8 +331,8 @@ def writes_of_the_document() -> set[str]:
 def agrees(world: World) -> None:
     """The counters, the log and the rows that depend on others."""
     for participant in Participant.objects.all():
-        assert participant.unread_count == storage.count_unread(participant)
-        newest = storage.newest_visible_id(participant.conversation_id, participant.cleared_up_to_id)
+        assert participant.unread_count == locking.count_unread(participant)
+        newest = locking.newest_visible_id(participant.conversation_id, participant.cleared_up_to_id)
         assert participant.last_message_id == newest
     for stream in Stream.objects.all():
         numbers = list(Event.objects.filter(user_id=stream.user_id).order_by("seq").values_list("seq", flat=True))

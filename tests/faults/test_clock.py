@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from accounts.services import codes
+from accounts.sign_in import codes
 from messaging.services import conversations, messages
 from tests.client import ApiClient
 from tests.factories import PASSWORD, sign_in

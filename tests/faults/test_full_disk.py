@@ -2,15 +2,15 @@
 
 import os
 import random
-import subprocess
 from pathlib import Path
 
 import pytest
 from PIL import Image as Pillow
 
+from tests import small_disk
 from tests.faults.conftest import FULL
-from tests.flows.people import eventually
 from tests.images import corpus
+from tests.waiting import wait_for
 
 UPLOADS = 50 if FULL else 12
 KILOBYTES = 256
@@ -19,16 +19,8 @@ KILOBYTES = 256
 @pytest.fixture
 def tiny_disk(tmp_path):
     """A disk of 256 kB with a real end."""
-    folder = tmp_path / "media"
-    folder.mkdir()
-    if os.name == "nt" or os.geteuid() != 0:
-        pytest.skip("only root may mount a disk of its own")
-    command = ["mount", "-t", "tmpfs", "-o", f"size={KILOBYTES}k", "tmpfs", str(folder)]
-    mounted = subprocess.run(command, capture_output=True, text=True, check=False)
-    if mounted.returncode:
-        pytest.skip(f"no disk can be mounted here: {mounted.stderr.strip()}")
-    yield folder
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+    with small_disk.mounted(tmp_path / "media", kilobytes=KILOBYTES) as folder:
+        yield folder
 
 
 def noise(number):
@@ -82,7 +74,7 @@ def test_a_full_disk(server, settle, tiny_disk):
     pair.second.call("POST", f"/messages/conversations/{pair.conversation_id}/read", {})
     for message in accepted.values():
         pair.first.call("DELETE", f"/messages/messages/{message['id']}")
-    eventually(lambda: not files_in(tiny_disk), what="free space on the disk")
+    wait_for(lambda: not files_in(tiny_disk), what="free space on the disk")
     again = upload(refused[0])
     assert again.status_code == 201, again.text[:300]
     pair.first.call("DELETE", f"/messages/messages/{again.json()['message']['id']}")
@@ -103,7 +95,7 @@ def test_a_full_disk_for_bodies_that_arrive(server, settle, tiny_disk):
 
     small, large = noise(1), noise(1) + bytes(400_000)
     assert upload(small).status_code == 201
-    eventually(lambda: is_empty(tiny_disk), what="the end of the first upload's temporary file")
+    wait_for(lambda: is_empty(tiny_disk), what="the end of the first upload's temporary file")
     (tiny_disk / "filler").write_bytes(bytes(KILOBYTES * 1024))
     for data in (small, large):  # one that the parser writes, and one that is written before a thread takes it
         answer = upload(data)

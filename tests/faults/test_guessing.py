@@ -14,8 +14,9 @@ import psycopg
 import pytest
 
 from tests.faults.conftest import FULL
-from tests.flows.people import Person, eventually
+from tests.flows.people import Person
 from tests.server import ON_POSTGRES
+from tests.waiting import wait_for
 
 GUESSES = 1_000 if FULL else 40
 SECOND = "violet lantern 42"
@@ -76,7 +77,7 @@ def test_guessing(server, settle, mail_sink):
     # G1: fifteen codes are compared from all networks together, then the code is dead, the right one too.
     seen = len(mail_sink.mails)
     victim.call("POST", "/auth/forgot-password", {"email": victim.email})
-    eventually(lambda: len(mail_sink.mails) > seen, what="the code")
+    wait_for(lambda: len(mail_sink.mails) > seen, what="the code")
     code = mail_sink.code_for(victim.email)
     reset = {"email": victim.email, "new_password": "another long word"}
     bodies = [reset | {"code": other_than(code, number)} for number in range(GUESSES)]
@@ -96,7 +97,7 @@ def test_guessing(server, settle, mail_sink):
     # The way out of the wait is a new password by mail.
     seen = len(mail_sink.mails)
     victim.call("POST", "/auth/forgot-password", {"email": victim.email})
-    code = eventually(lambda: newest_code(mail_sink, victim, seen), what="the second code")
+    code = wait_for(lambda: newest_code(mail_sink, victim, seen), what="the second code")
     assert guesser.ask("/auth/verify-reset", [reset | {"code": code}]) == {"right": 1}
     second_step_guesses(server, guesser, victim, mail_sink, number_of)
     sign_in(other)
@@ -108,7 +109,7 @@ def second_step_guesses(server, guesser, victim, mail_sink, number_of):
     victim.token = sign_in(victim, password)["token"]
     seen = len(mail_sink.mails)
     challenge = victim.call("POST", "/auth/action-challenge", {"action": "two_step_enable"})["challenge_token"]
-    code = eventually(lambda: newest_code(mail_sink, victim, seen), what="the code of the action")
+    code = wait_for(lambda: newest_code(mail_sink, victim, seen), what="the code of the action")
     action = victim.call("POST", "/auth/action-verify", {"challenge_token": challenge, "code": code})["action_token"]
     headers = {"Authorization": f"Bearer {victim.token}", "X-Action-Token": action}
     enabled = victim.http.post("/auth/two-step/enable", json={"password": SECOND}, headers=headers)

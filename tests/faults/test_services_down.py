@@ -19,9 +19,10 @@ import pytest
 from tests.faults.conftest import FULL
 from tests.faults.proxy import HANG, PASS, REFUSE, FaultyProxy
 from tests.flows.conftest import running_server
-from tests.flows.people import Person, eventually
+from tests.flows.people import Person
 from tests.notifications.fake_fcm import FakeFcm
 from tests.server import ROOT
+from tests.waiting import wait_for
 
 ROUNDS, RETRY_AFTER = (100, 120) if FULL else (2, 2)
 WORDS = b"\x00\xff\r\nnot what you think\r\n"
@@ -163,17 +164,17 @@ def test_people_go_on_while_mail_and_push_are_down(deployments, mail_sink):
     patience = 2 * RETRY_AFTER + 60
     for deployment in deployments:
         for newcomer in deployment.newcomers:
-            code = eventually(
+            code = wait_for(
                 lambda who=newcomer: mail_sink.code_for(who.email), what=f"mail to {newcomer.email}", seconds=patience
             )
             newcomer.call("POST", "/auth/verify", {"email": newcomer.email, "code": code})
         last = f"{number} new messages"
-        eventually(
+        wait_for(
             lambda at=deployment, text=last: any(text in json.dumps(one) for one in at.push.messages("phone")),
             what=f"the last push in the {deployment.name} deployment",
             seconds=patience,
         )
-        eventually(lambda at=deployment: at_rest(at.deliveries()), what="an empty queue", seconds=patience)
+        wait_for(lambda at=deployment: at_rest(at.deliveries()), what="an empty queue", seconds=patience)
         print(f"{deployment.name}: {deployment.deliveries()} after {time.monotonic() - begun:.0f} s")
         deployment.books.balance()
 

@@ -139,7 +139,7 @@ class Writer(threading.Thread):
             self.outcomes.append(Outcome(now, 0, f"{method} {type(error).__name__}: {error}", now - started))
             return None
         now = time.monotonic()
-        detail = "" if response.is_success else f"{method} {path} {response.text[:300]}"
+        detail = f"{method} {path}" + ("" if response.is_success else f" {response.text[:300]}")
         self.outcomes.append(Outcome(now, response.status_code, detail, now - started))
         return response
 

@@ -1,13 +1,16 @@
 """A PostgreSQL primary with an archive, a replica of it, and the scripts of docs/operations.md."""
 
+import contextlib
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Self
 
 import psycopg
 
-from config.site import markdown
+from portal.docs import markdown
 from tests.fleet.processes import wait_until
 from tests.fleet.services import IS_ROOT, Postgres
 from tests.server import ROOT, free_port
@@ -34,6 +37,21 @@ class Primary(Postgres):
         self.root.chmod(0o755)
         folder, self.archive = self.own("clusters"), self.own("archive")
         super().__init__(folder)
+
+    @classmethod
+    @contextlib.contextmanager
+    def running(cls) -> Iterator[Self]:
+        started = cls()
+        try:
+            started.begin()
+            yield started
+        finally:
+            started.remove()
+
+    def url_beside(self, port: int) -> str:
+        """The DATABASE_URL of a process that finds whichever of this server and the one at `port` is primary."""
+        hosts = f"127.0.0.1:{self.port},127.0.0.1:{port}"
+        return f"postgres://parley@{hosts}/parley?target_session_attrs=read-write"
 
     def own(self, name: str) -> Path:
         """A folder of PostgreSQL's user."""

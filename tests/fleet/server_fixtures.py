@@ -144,18 +144,9 @@ class Fleet:
     def client(self, **options) -> httpx.Client:
         return httpx.Client(base_url=self.base, verify=self.tls, timeout=20, **options)
 
-    def archive_media(self, archive: Path) -> None:
-        self._tar("--create", f"--file={archive}", f"--directory={self.media}", ".")
-
-    def restore_media(self, archive: Path) -> None:
-        self._tar("--extract", f"--file={archive}", f"--directory={self.media}")
-
     def empty_media(self) -> None:
         for path in self.media.iterdir():
             shutil.rmtree(path)
-
-    def _tar(self, *arguments: str) -> None:
-        subprocess.run(["tar", *arguments], check=True, capture_output=True, timeout=30)
 
     def log_ends(self) -> dict[str, int]:
         """How much each process has written so far, in bytes."""
@@ -171,6 +162,8 @@ class Fleet:
 
     def _environment(self, mail_url: str) -> dict[str, str]:
         environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        # The programs of the server's own version, for `backup` and `restore`.
+        environment["PATH"] = f"{self.postgres.binaries}{os.pathsep}{environment['PATH']}"
         own = {
             "SECRET_KEY": secrets.token_urlsafe(48),
             "TOKEN_KEYS": f"k1:{secrets.token_urlsafe(48)}",

@@ -98,12 +98,6 @@ class Postgres:
         with psycopg.connect(self._server("parley")) as connection:
             return connection.execute(statement).fetchall()
 
-    def tool(self, name: str, *arguments: str) -> None:
-        """pg_dump and its kin, as the operator calls them."""
-        command = [str(self.binaries / name), *arguments]
-        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-        assert result.returncode == 0, f"{name}: {result.stderr}"
-
     def administer(self, statement: str) -> list[tuple]:
         """A statement of the superuser in the product's database."""
         with psycopg.connect(self._server("parley"), autocommit=True) as connection:

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from config.server import CLOSE_RESTART
+from server.protocols import CLOSE_RESTART
 from tests.fleet.load import all_messages, received_by
 from tests.fleet.processes import wait_until
 from tests.flows.people import Person
@@ -74,6 +74,7 @@ def test_pictures_come_from_the_disk(fleet, books):
             assert picture.headers["cache-control"] == "private, max-age=86400"
             assert picture.headers["content-security-policy"] == "sandbox; default-src 'none'"
             assert picture.headers["x-content-type-options"] == "nosniff"
+            assert picture.headers["cross-origin-resource-policy"] == "same-origin"
             assert picture.headers["strict-transport-security"].startswith("max-age=")
             assert picture.headers["x-request-id"]
             changed = re.sub(r"s=(.)", lambda found: "s=" + ("a" if found[1] != "a" else "b"), address)
@@ -242,20 +243,15 @@ def test_back_from_a_backup(fleet, load, mails, tmp_path):
     before = [message["id"] for message in ben.messages(conversation_id)]
     picture = next(message for message in all_messages(ben, conversation_id) if message["kind"] == "image")
     old_epoch = ann.call("GET", "/realtime/changes")["epoch"]
-    dump, archive = tmp_path / "parley.dump", tmp_path / "media.tar"
-    fleet.postgres.tool("pg_dump", "--format=custom", f"--file={dump}", fleet.postgres.url)
-    fleet.archive_media(archive)
+    backup = tmp_path / "backup"
+    fleet.manage("backup", str(backup))
 
     # Said after the backup: gone with the machine.
     ann.call("POST", path, {"body": "too late"}, status=201)
     fleet.postgres.stop(how="immediate")
     fleet.empty_media()
     fleet.postgres.renew()
-    options = ("--clean", "--if-exists", "--single-transaction", "--no-owner")
-    fleet.postgres.tool("pg_restore", *options, f"--dbname={fleet.postgres.url}", str(dump))
-    fleet.restore_media(archive)
-    fleet.manage("new_epoch")
-    fleet.manage("migrate")
+    fleet.manage("restore", str(backup))
 
     # It serves: the same messages, the same pictures, and a new person.
     wait_until(lambda: ann.http.get(f"{fleet.base}/readyz").status_code == 200, what="readiness", seconds=10)

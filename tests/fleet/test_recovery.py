@@ -28,22 +28,17 @@ RECOVERY_SECONDS = 20
 
 @pytest.fixture(scope="module")
 def primary():
-    started = Primary()
-    try:
-        started.begin()
+    with Primary.running() as started:
         yield started
-    finally:
-        started.remove()
 
 
 @pytest.fixture(scope="module")
 def server(primary, tmp_path_factory):
     """The whole product on the primary; its DATABASE_URL names the replica's port, too."""
     replica_port = free_port()
-    hosts = f"127.0.0.1:{primary.port},127.0.0.1:{replica_port}"
     running = RunningServer(
         tmp_path_factory.mktemp("recovery"),
-        DATABASE_URL=f"postgres://parley@{hosts}/parley?target_session_attrs=read-write",
+        DATABASE_URL=primary.url_beside(replica_port),
         RATELIMIT_ENABLE="0",
         PUSH_BACKEND="off",
     )

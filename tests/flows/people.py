@@ -1,23 +1,14 @@
 """A person who uses the service from outside: over HTTP and over a socket."""
 
 import json
-import time
 
 import httpx
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
+from tests.waiting import wait_for
+
 PATIENCE_SECONDS = 30
-
-
-def eventually(ask, *, what, seconds=PATIENCE_SECONDS):
-    """The first true answer of `ask`, tried until the time is over."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if answer := ask():
-            return answer
-        time.sleep(0.05)
-    raise AssertionError(f"waited {seconds} s in vain for {what}")
 
 
 class Person:
@@ -50,7 +41,7 @@ class Person:
         """Sign up, read the code from the mail, confirm the address."""
         data = {"first_name": self.name, "last_name": "Example", "email": self.email, "language": "en"}
         self.call("POST", "/auth/signup", {**data, "password": f"a long word for {self.name.lower()}s"}, status=201)
-        code = eventually(lambda: mail_sink.code_for(self.email), what=f"a code for {self.email}")
+        code = wait_for(lambda: mail_sink.code_for(self.email), what=f"a code for {self.email}")
         body = self.call("POST", "/auth/verify", {"email": self.email, "code": code})
         self.token, self.id = body["token"], body["user"]["id"]
         assert body["user"]["is_verified"] is True
@@ -69,7 +60,7 @@ class Person:
             assert response.status_code in (200, 201, 503), response.text[:500]
             return response.json().get("message")
 
-        return eventually(attempt, what=f"an answer to {body!r}", seconds=60)
+        return wait_for(attempt, what=f"an answer to {body!r}", seconds=60)
 
     def messages(self, conversation_id):
         return self.call("GET", f"/messages/conversations/{conversation_id}/messages?limit=100")["messages"]

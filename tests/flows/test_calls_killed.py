@@ -9,8 +9,9 @@ import psycopg
 import pytest
 from websockets.sync.client import connect
 
-from tests.flows.people import Person, eventually
+from tests.flows.people import Person
 from tests.server import ON_POSTGRES
+from tests.waiting import wait_for
 
 RING, CONNECT, LOST = 4, 4, 4
 
@@ -80,9 +81,7 @@ def test_a_killed_server_leaves_no_call_behind(state, outcome, server, two):
     server.start()
     # The sockets are not touched any more; they count as closed after a time that depends on the sweep interval.
     seconds = 40 if state == "active" else RING + 6
-    stored_outcome = eventually(
-        lambda: outcome_in_database(server, call_id), what="the end of the call", seconds=seconds
-    )
+    stored_outcome = wait_for(lambda: outcome_in_database(server, call_id), what="the end of the call", seconds=seconds)
     assert stored_outcome == outcome
     lines = ben.call("GET", f"/messages/conversations/{chat}/messages")["messages"]
     assert [line["call"]["outcome"] for line in lines] == [outcome]

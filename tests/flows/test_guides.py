@@ -5,34 +5,30 @@ import re
 import shutil
 import subprocess
 import sys
+from html import unescape
 from io import BytesIO
-from pathlib import Path
 
 import httpx
 import pytest
-from django.conf import settings
+from django.test import Client
 from PIL import Image
 
-from config.site import contents
+from portal.docs import contents
+from portal.docs.views import LOCAL_ADDRESS
+from tests.guides import GUIDES, blocks
 from tests.server import RunningServer
 
 pytestmark = [pytest.mark.once, pytest.mark.timeout(300)]
 
-GUIDES = Path(settings.BASE_DIR) / "docs" / "guides"
-BLOCK = re.compile(r"^```(bash|js|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SHOWN = re.compile(r"^```json\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SECOND = "violet lantern 42"
 PROGRAMS = {
     "bash": ["bash", "-eu", "-c"],
     "js": ["node", "--input-type=module", "-e"],
     "python": [sys.executable, "-c"],
 }
-# The one guide that explains another API: its examples need the SDK and have tests of their own.
-OTHERS = {"javascript"}
-
-
-def blocks(guide, language):
-    text = (GUIDES / f"{guide}.md").read_text(encoding="utf-8")
-    return [code for name, code in BLOCK.findall(text) if name == language]
+# These explain a client: their examples have tests of their own.
+OTHERS = {"javascript", "bot"}
 
 
 def cases():
@@ -140,6 +136,49 @@ def test_the_examples_of_a_guide_run(world, guide, language):
     done = world.run(guide, language)
     assert done.returncode == 0, done.stdout + done.stderr
     assert guide == "retries" or not re.search(r"[\"']ok[\"']?:\s*[fF]alse", done.stdout), done.stdout
+
+
+@pytest.mark.parametrize("language", PROGRAMS)
+def test_the_quick_start_runs_and_shows_the_real_responses(world, language):
+    program = PROGRAMS[language][0]
+    if shutil.which(program) is None:
+        pytest.skip(f"no {program} here")
+    code = "\n".join(blocks("quickstart", language)).replace(LOCAL_ADDRESS, world.server.base)
+    done = subprocess.run(
+        [*PROGRAMS[language], code], cwd=world.folder, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    for body in ('"Hello Bob!"', '"message.new"'):
+        assert body in done.stdout.replace("'", '"')
+    if language == "bash":
+        shown = [shape(json.loads(text)) for text in SHOWN.findall((GUIDES / "quickstart.md").read_text())]
+        assert [shape(reply) for reply in replies_in(done.stdout)] == shown
+
+
+def replies_in(text):
+    """JSON values that stand one behind the other."""
+    found, decoder = [], json.JSONDecoder()
+    while text := text.strip():
+        reply, end = decoder.raw_decode(text)
+        found.append(reply)
+        text = text[end:]
+    return found
+
+
+def shape(value):
+    """The names in a value, in order; what the guide leaves out with an ellipsis is not looked at."""
+    if isinstance(value, list):
+        return [shape(inner) for inner in value]
+    if not isinstance(value, dict):
+        return type(value).__name__
+    return {name: "…" if name == "data" else shape(inner) for name, inner in value.items()}
+
+
+def test_the_quick_start_page_has_the_address_of_its_server():
+    page = unescape(Client(headers={"host": "testserver"}).get("/docs/quickstart").content.decode())
+    for language in PROGRAMS:
+        for block in blocks("quickstart", language):
+            assert block.replace(LOCAL_ADDRESS, "http://testserver") in page
 
 
 def node_globals():

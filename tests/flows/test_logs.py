@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from tests.flows.people import Person, eventually
+from tests.flows.people import Person
+from tests.waiting import wait_for
 
 BODY = "the cake is under the stairs"
 
@@ -35,7 +36,7 @@ def test_json_lines_tell_outcomes_and_no_secret(server, mail_sink, alice):
     socket = alice.socket()
     socket.close()
     alice.call("POST", "/auth/forgot-password", {"email": alice.email})
-    eventually(lambda: mail_sink.code_for(alice.email) != code, what="the reset code")
+    wait_for(lambda: mail_sink.code_for(alice.email) != code, what="the reset code")
     reset_code = mail_sink.code_for(alice.email)
     alice.call("POST", "/auth/logout")
     bob.close()

@@ -11,8 +11,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from accounts.images import pictures
 from accounts.models import AuditEntry, Image
-from accounts.services import pictures
 from config import environment
 from tests.images import corpus
 from tests.object_store import Bucket

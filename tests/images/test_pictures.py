@@ -12,9 +12,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 from PIL import Image as Pillow
 
-from accounts.media import media_path
+from accounts.images import pictures
+from accounts.images.access import media_path
 from accounts.models import Image
-from accounts.services import pictures
 from tests.client import ApiClient
 from tests.factories import make_user, sign_in
 from tests.images import corpus

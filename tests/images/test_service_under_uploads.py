@@ -4,7 +4,6 @@ import contextlib
 import json
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from PIL import Image
 
 from tests.images import corpus
+from tests.parallel import Started
 from tests.server import ROOT, RunningServer, free_port
 
 pytestmark = pytest.mark.once
@@ -78,28 +78,23 @@ def granian(embedded):
 
 def slowest_me(base: str, tokens: list[str], images: list[bytes]) -> tuple[float, int]:
     """The slowest GET /auth/me while all images are uploaded at once, and how many uploads were accepted."""
-    accepted: list[int] = []
 
-    def upload(number: int) -> None:
+    def upload(number: int) -> int:
         headers = {"Authorization": f"Bearer {tokens[number % len(tokens)]}"}
         files = {"file": ("a.jpg", images[number % len(images)])}
         answer = httpx.put(f"{base}/api/v1/profile/avatar", files=files, headers=headers, timeout=120)
         assert answer.status_code in (200, 503), answer.text
-        accepted.append(answer.status_code)
+        return answer.status_code
 
-    threads = [threading.Thread(target=upload, args=(number,)) for number in range(8 if images else 0)]
-    for thread in threads:
-        thread.start()
+    uploads = [Started(lambda number=number: upload(number)) for number in range(8 if images else 0)]
     slowest, requests = 0.0, 0
-    while requests < 5 or any(thread.is_alive() for thread in threads):
+    while requests < 5 or any(one.is_running for one in uploads):
         started = time.monotonic()
         answer = httpx.get(f"{base}/api/v1/auth/me", headers={"Authorization": f"Bearer {tokens[0]}"}, timeout=60)
         assert answer.status_code == 200, answer.text
         slowest, requests = max(slowest, time.monotonic() - started), requests + 1
         time.sleep(0.1)
-    for thread in threads:
-        thread.join(120)
-    return slowest, accepted.count(200)
+    return slowest, [one.end() for one in uploads].count(200)
 
 
 @pytest.mark.parametrize("server", ["embedded", "granian"])

@@ -3,7 +3,7 @@
 import pytest
 from django.db import connection
 
-from accounts.models import User
+from accounts.models import Session, User
 from messaging import signals
 from messaging.serializers import MessageOutput
 from messaging.services import conversations, messages
@@ -63,6 +63,7 @@ def test_each_change_of_a_message_sends_its_signal(as_alice, as_bob, alice, bob,
         as_bob.post(conversation_path(conversation, "/clear"))
     as_alice.delete(path)
     as_alice.delete(path, status=404)
+    session_id = Session.objects.get(user=bob).id
     reacted = ("reactions_changed", {"message_id": sent, "conversation": conversation, "actor_id": bob.id})
     assert received == [
         (
@@ -79,9 +80,18 @@ def test_each_change_of_a_message_sends_its_signal(as_alice, as_bob, alice, bob,
         reacted,
         (
             "conversation_read",
-            {"conversation": conversation, "reader_id": bob.id, "last_read_id": sent, "unread_count": 0},
+            {
+                "conversation": conversation,
+                "reader_id": bob.id,
+                "last_read_id": sent,
+                "unread_count": 0,
+                "session_id": session_id,
+            },
         ),
-        ("conversation_cleared", {"conversation": conversation, "user_id": bob.id, "cleared_up_to_id": sent}),
+        (
+            "conversation_cleared",
+            {"conversation": conversation, "user_id": bob.id, "cleared_up_to_id": sent, "session_id": session_id},
+        ),
         ("message_deleted", {"message": sent, "conversation": conversation, "was_unread": False}),
     ]
 

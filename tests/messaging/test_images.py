@@ -6,8 +6,8 @@ import pytest
 from django.core.files.storage import default_storage
 from PIL import Image as Pillow
 
+from accounts.images import pictures
 from accounts.models import Image
-from accounts.services import pictures
 from messaging.models import Message
 from tests.messaging.conftest import conversation_path, message_path
 

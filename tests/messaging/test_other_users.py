@@ -50,7 +50,7 @@ def test_another_user_learns_nothing_from_any_route(as_charlie, conversation, as
     there = routes(conversation, sent["id"])
     absent = routes(ABSENT, ABSENT)
     for (kind, method, path, body), (_, _, nowhere, _) in zip(there, absent, strict=True):
-        expected = 404, {"ok": False, "error": f"{kind}_not_found", "message": f"There is no such {kind}."}
+        expected = 404, {"ok": False, "error": f"{kind}_not_found", "message": f"This {kind} doesn't exist."}
         assert answer(as_charlie, method, path, body) == expected, path
         assert answer(as_charlie, method, nowhere, body) == expected, nowhere
         assert answer(as_alice, method, nowhere, body) == expected, nowhere
@@ -59,7 +59,7 @@ def test_another_user_learns_nothing_from_any_route(as_charlie, conversation, as
 @pytest.mark.parametrize("odd", ODD_IDS)
 def test_an_id_that_is_none_is_not_found(as_alice, conversation, odd):
     for kind, method, path, body in routes(quote(odd, safe=""), quote(odd, safe="")):
-        expected = 404, {"ok": False, "error": f"{kind}_not_found", "message": f"There is no such {kind}."}
+        expected = 404, {"ok": False, "error": f"{kind}_not_found", "message": f"This {kind} doesn't exist."}
         assert answer(as_alice, method, path, body) == expected, path
 
 

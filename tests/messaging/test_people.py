@@ -48,3 +48,25 @@ def test_twenty_people_a_page_fifty_at_most(as_alice):
 @pytest.mark.parametrize("query", ["", "q=", "q=%20", "q=%00", "q=a&limit=0", "q=a&limit=x", f"q={'x' * 129}"])
 def test_odd_searches_are_refused(as_alice, query):
     assert as_alice.get(f"{API}/users?{query}", status=400)["error"] == "validation_error"
+
+
+def test_a_user_is_shown_with_what_they_say_about_themselves(as_alice, alice, bob):
+    profile.update(user=bob, bio="Plays the cello.")
+    card = as_alice.get(f"{API}/users?q=bob")["users"][0]
+    assert as_alice.get(f"{API}/users/{bob.id}")["user"] == card | {"bio": "Plays the cello."}
+    assert as_alice.get(f"{API}/users/{alice.id}")["user"]["bio"] is None
+
+
+def test_whoever_is_not_found_by_search_has_no_page(as_alice, as_bob, alice, bob):
+    for user_id in (0, bob.id + 10_000, make_user("Una", verified=False).id, "x", "-1", "9" * 30, "%00"):
+        assert as_alice.get(f"{API}/users/{user_id}", status=404)["error"] == "user_not_found"
+    profile.block(blocker=alice, blocked_id=bob.id)
+    assert as_alice.get(f"{API}/users/{bob.id}", status=404)["error"] == "user_not_found"
+    assert as_bob.get(f"{API}/users/{alice.id}", status=404)["error"] == "user_not_found"
+    profile.unblock(blocker=alice, blocked_id=bob.id)
+    assert as_bob.get(f"{API}/users/{alice.id}")["user"]["id"] == alice.id
+
+
+def test_a_user_is_read_with_one_statement(as_alice, bob, django_assert_num_queries):
+    with django_assert_num_queries(2):  # the session, the user
+        as_alice.get(f"{API}/users/{bob.id}")

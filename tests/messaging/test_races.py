@@ -1,15 +1,15 @@
 """Many at once, with real threads on both databases."""
 
 from functools import partial
-from threading import Thread
 
 import pytest
 from django.db import transaction
 
 from accounts.exceptions import UserBlocked
+from accounts.services import erasure as accounts_erasure
 from accounts.services import profile
 from messaging.models import Conversation, Message, Participant, Report
-from messaging.services import conversations, messages, reactions, reports, retention, storage
+from messaging.services import conversations, erasure, locking, messages, reactions, reports
 from realtime.models import Event
 from tests.client import ApiClient
 from tests.factories import sign_in
@@ -74,11 +74,11 @@ def test_a_block_stops_what_waits_for_the_conversation(act, alice, bob, conversa
         "react": partial(reactions.add, user=alice, message_id=message_id, emoji="👍"),
     }
     with transaction.atomic():
-        storage.lock(conversation, bob.id)
-        end = start_until_it_waits(acts[act])
+        locking.lock(conversation, bob.id)
+        waiting = start_until_it_waits(acts[act])
         parallel_outcomes(1, lambda _: profile.block(blocker=bob, blocked_id=alice.id))
     with pytest.raises(UserBlocked):
-        end()
+        waiting.end()
 
 
 def test_a_reader_who_follows_by_after_misses_nothing(alice, bob, conversation):
@@ -159,15 +159,13 @@ def test_seven_reactions_at_once_leave_six(alice, bob, conversation):
 
 
 def test_an_account_is_erased_while_others_write_to_it(alice, bob, conversation):
-    from accounts.services import retention
-
     path = conversation_path(conversation, "/messages")
 
     def write(client):
         return {any_status(client, path, {"body": "x"})[0] for _ in range(15)}
 
     *statuses, erased = run_parallel(
-        [*(lambda c=c: write(c) for c in clients(alice, 4)), lambda: retention.erase(user_id=bob.id)]
+        [*(lambda c=c: write(c) for c in clients(alice, 4)), lambda: accounts_erasure.erase(user_id=bob.id)]
     )
     assert erased
     # Refused as soon as the account is gone, and never a 500 because two waited for each other.
@@ -220,16 +218,14 @@ def test_reports_at_once_make_one(alice, bob, as_alice, send_message, _try):
 
 def test_a_report_beside_an_erasure_keeps_no_text(alice, bob, as_alice, send_message, monkeypatch):
     sent = send_message(as_alice, "private")
-    erasing = Thread(target=run_parallel, args=([lambda: retention.erase_user(alice.id)],))
-    store = Report.objects.get_or_create
+    store, erasing = Report.objects.get_or_create, []
 
     def store_late(**values):
-        erasing.start()
-        erasing.join(1)
+        erasing.append(start_until_it_waits(lambda: erasure.erase_user(alice.id)))
         return store(**values)
 
     monkeypatch.setattr(Report.objects, "get_or_create", store_late)
     report = reports.report(reporter=bob, message_id=sent["id"], reason="spam")
-    erasing.join()
+    erasing[0].end()
     report.refresh_from_db()
     assert report.snapshot == {}

@@ -11,13 +11,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from accounts.images import pictures
 from accounts.models import Image
+from accounts.services import erasure as accounts_retention
 from accounts.services import export as accounts_export
-from accounts.services import pictures
-from accounts.services import retention as accounts_retention
-from core.database import run_first_batches
+from core.database.deletion import run_first_batches
 from messaging.models import Conversation, Message, MessageRevision, Participant, Reaction, Report
-from messaging.services import messages, reactions, retention
+from messaging.services import erasure, messages, purge, reactions
 from realtime.models import Event
 from tests.messaging.conftest import API, conversation_path, message_path
 from tests.messaging.test_images import upload
@@ -31,12 +31,12 @@ def test_messages_behind_both_watermarks_go(as_alice, as_bob, conversation, send
     as_alice.delete(message_path(old[3]["id"]))
     new = send_message(as_bob, "new", reply_to_id=old[0]["id"])
     as_alice.post(conversation_path(conversation, "/clear"))
-    assert run_first_batches(retention.jobs(timezone.now(), 100)) == {"messages": 0, "images": 0}
+    assert run_first_batches(purge.jobs(timezone.now(), 100)) == {"messages": 0, "images": 0}
     as_bob.post(conversation_path(conversation, "/clear"), {"message_id": old[4]["id"]})
-    assert run_first_batches(retention.jobs(timezone.now(), 2))["messages"] == 2
-    assert run_first_batches(retention.jobs(timezone.now(), 2))["messages"] == 2
-    assert run_first_batches(retention.jobs(timezone.now(), 2))["messages"] == 1
-    assert run_first_batches(retention.jobs(timezone.now(), 2))["messages"] == 0
+    assert run_first_batches(purge.jobs(timezone.now(), 2))["messages"] == 2
+    assert run_first_batches(purge.jobs(timezone.now(), 2))["messages"] == 2
+    assert run_first_batches(purge.jobs(timezone.now(), 2))["messages"] == 1
+    assert run_first_batches(purge.jobs(timezone.now(), 2))["messages"] == 0
     assert list(Message.objects.values_list("id", flat=True)) == [new["id"]]
     assert MessageRevision.objects.count() == Reaction.objects.count() == 0
     assert Report.objects.get().snapshot["body"] == "old 2"
@@ -54,14 +54,14 @@ def test_images_go_with_their_messages_and_when_abandoned(as_alice, as_bob, alic
     for client in (as_alice, as_bob):
         client.post(conversation_path(conversation, "/clear"))
     assert default_storage.exists(name)
-    assert run_first_batches(retention.jobs(timezone.now(), 10)) == {"messages": 1, "images": 0}
+    assert run_first_batches(purge.jobs(timezone.now(), 10)) == {"messages": 1, "images": 0}
     assert Image.objects.count() == 0 and not default_storage.exists(name)
     with pictures.receive_upload(owner=alice, kind="message", upload=upload()) as image:
         image.save()
     with pictures.receive_upload(owner=alice, kind="avatar", upload=upload()) as image:
         image.save()
-    assert run_first_batches(retention.jobs(timezone.now(), 10))["images"] == 0
-    assert run_first_batches(retention.jobs(timezone.now() + timedelta(hours=25), 10))["images"] == 1
+    assert run_first_batches(purge.jobs(timezone.now(), 10))["images"] == 0
+    assert run_first_batches(purge.jobs(timezone.now() + timedelta(hours=25), 10))["images"] == 1
     assert Image.objects.get().kind == "avatar"
 
 
@@ -100,7 +100,7 @@ def test_a_long_conversation_is_erased_in_parts(as_bob, alice, bob, conversation
         messages.send(sender=alice, conversation_id=conversation, body=f"from alice {number}")
     Event.objects.all().delete()
     with CaptureQueriesContext(connection) as captured:
-        retention.erase_user(alice.id)
+        erasure.erase_user(alice.id)
     assert sum(query["sql"].startswith('UPDATE "messaging_message"') for query in captured) == 3
     assert not Message.objects.filter(sender=alice, deleted_at=None).exists()
     assert Message.objects.filter(sender=bob, deleted_at=None).count() == 3 and not Reaction.objects.exists()

@@ -5,7 +5,7 @@ import pytest
 from messaging import selectors
 from messaging.models import Conversation, Message, Participant
 from messaging.services import conversations, messages
-from messaging.services.storage import count_unread, newest_visible_id
+from messaging.services.locking import count_unread, newest_visible_id
 
 
 @pytest.fixture

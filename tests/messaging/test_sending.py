@@ -3,7 +3,7 @@
 import pytest
 
 from messaging.models import Message, Participant
-from tests.messaging.conftest import conversation_path
+from tests.messaging.conftest import conversation_path, message_path
 
 
 def send(client, conversation, body="hi", status=201, **more):
@@ -108,6 +108,14 @@ def test_a_body_that_is_no_text_is_refused(as_alice, conversation, body):
     refused = send(as_alice, conversation, body, status=400)
     assert refused["error"] == "validation_error"
     assert list(refused["fields"]) == ["body"]
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r", "\n"])
+def test_lines_end_in_one_way(as_alice, conversation, end):
+    message = send(as_alice, conversation, f"one{end}two{end}{end}three")["message"]
+    assert message["body"] == "one\ntwo\n\nthree"
+    edited = as_alice.patch(message_path(message["id"]), {"body": f"four{end}five"})
+    assert edited["message"]["body"] == "four\nfive"
 
 
 def test_the_longest_body(as_alice, conversation):

@@ -11,8 +11,12 @@ from aiosmtpd.smtp import SMTP
 class SmtpSink:
     """Collects mails. `answers` are replies to DATA, each given once; `recipient_answers` to RCPT."""
 
-    def __init__(self, port: int = 0) -> None:
+    def __init__(self, port: int = 0, *, smtputf8: bool = False) -> None:
         self.mails: list[tuple[list[str], str]] = []
+        # Every RCPT TO that was said, and the options of every MAIL FROM.
+        self.asked: list[str] = []
+        self.mail_options: list[list[str]] = []
+        self.smtputf8 = smtputf8
         self.answers: list[str] = []
         self.recipient_answers: dict[str, str] = {}
         self.garbage = False
@@ -34,7 +38,7 @@ class SmtpSink:
 
         class Sink(Controller):
             def factory(self) -> SMTP:
-                return Server(self.handler, hostname="sink.test")
+                return Server(self.handler, hostname="sink.test", enable_SMTPUTF8=sink.smtputf8)
 
         self._controller = Sink(self, hostname="127.0.0.1", port=self.port)
         self._controller.start()
@@ -44,7 +48,13 @@ class SmtpSink:
             self._controller.stop()
             self._controller = None
 
+    async def handle_MAIL(self, server: Any, session: Any, envelope: Any, address: str, options: list[str]) -> str:
+        self.mail_options.append(options)
+        envelope.mail_from = address
+        return "250 OK"
+
     async def handle_RCPT(self, server: Any, session: Any, envelope: Any, address: str, options: Any) -> str:
+        self.asked.append(address)
         if answer := self.recipient_answers.get(address):
             return answer
         envelope.rcpt_tos.append(address)

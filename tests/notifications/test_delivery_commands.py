@@ -9,9 +9,9 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from accounts.models import AuditEntry
-from core.database import run_first_batches
+from core.database.deletion import run_first_batches
 from notifications.models import ChannelPause, Delivery
-from notifications.services import retention
+from notifications.services import purge
 
 
 def run(capsys, *arguments):
@@ -133,7 +133,7 @@ def test_the_log_is_kept_for_two_weeks():
     now = timezone.now()
     row(finished_at=now - timedelta(days=15))
     remaining = [row(finished_at=now - timedelta(days=13)), row(finished_at=None, state="pending")]
-    assert run_first_batches(retention.jobs(now, 100))["deliveries"] == 1
+    assert run_first_batches(purge.jobs(now, 100))["deliveries"] == 1
     assert sorted(Delivery.objects.values_list("id", flat=True)) == [one.id for one in remaining]
 
 

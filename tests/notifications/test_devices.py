@@ -3,9 +3,15 @@
 from datetime import timedelta
 
 import pytest
+from django.contrib.admin import site
+from django.db import connection
 from django.utils import timezone
+from fcm_django.admin import DeviceAdmin as FCMDeviceAdmin
+from fcm_django.models import AbstractFCMDevice, FCMDevice
+from swapper import load_model
 
-from accounts.services import account_status, registration, sessions
+from accounts.services import account_status, erasure
+from accounts.sign_in import sessions
 from notifications.models import Delivery, Device, Notification, Preferences
 from notifications.services import devices
 from tests.client import ApiClient
@@ -29,12 +35,12 @@ class TestRegistering:
         assert device.session == alice.sessions.get()
 
     def test_an_account_that_was_removed_just_now_gets_none(self, monkeypatch):
-        user = make_user(verified=False)
+        user = make_user()
         client = ApiClient(sign_in(user)[1])
         register = devices.register
 
         def later(**values):
-            assert registration.purge_unconfirmed(created_before=timezone.now(), batch=9) == 1
+            assert erasure.erase(user_id=user.id)
             return register(**values)
 
         monkeypatch.setattr(devices, "register", later)
@@ -149,9 +155,13 @@ class TestRegistering:
         anonymous.post(URL, {"token": "abc"}, status=401)
         anonymous.delete(URL, {"token": "abc"}, status=401)
 
-    def test_who_has_not_confirmed_yet_may_register(self, db):
+    def test_an_unconfirmed_account_takes_no_token_over(self, as_alice, alice):
+        as_alice.post(URL, {"token": "abc"})
         client = ApiClient(sign_in(make_user("Uma", verified=False))[1])
-        assert client.post(URL, {"token": "abc"}) == OK
+        assert client.post(URL, {"token": "abc"}, status=403)["error"] == "email_not_verified"
+        assert client.post("/api/v1/notifications/test-push", status=403)["error"] == "email_not_verified"
+        client.delete(URL, {"token": "abc"})
+        assert Device.objects.get().user == alice
 
 
 @pytest.mark.django_db
@@ -197,6 +207,12 @@ class TestEnds:
         as_bob.post(URL, {"token": "b"})
         account_status.block(user=alice, actor="test", reason="spam")
         assert [device.registration_id for device in Device.objects.all()] == ["b"]
+
+    def test_with_a_block_by_staff_also_of_a_sign_in_that_has_expired(self, as_alice, alice):
+        as_alice.post(URL, {"token": "a"})
+        alice.sessions.update(expires_at=timezone.now() - timedelta(days=1))
+        account_status.block(user=alice, actor="test", reason="spam")
+        assert not Device.objects.exists()
 
     def test_with_the_account(self, as_alice, as_bob, alice, bob, charlie, like):
         as_alice.post(URL, {"token": "a"})
@@ -269,23 +285,19 @@ def test_no_more_than_twenty_even_when_all_come_at_once(alice):
     assert Device.objects.count() == 20
 
 
-def test_the_table_has_the_columns_of_fcm_django():
-    """In a process of its own: fcm_django imports firebase_admin, which no web process does."""
-    import subprocess
-    import sys
+def test_a_device_is_one_of_fcm_django(as_alice):
+    names = {field.name for field in Device._meta.get_fields()}
+    assert {field.name for field in AbstractFCMDevice._meta.get_fields()} <= names
+    # The library's tools find it, and its own model has no table.
+    assert load_model("fcm_django", "fcmdevice") is Device
+    assert FCMDevice._meta.db_table not in connection.introspection.table_names()
+    as_alice.post(URL, {"token": "phone"})
+    assert Device.objects.get_registration_ids() == ["phone"]
+    assert Device.objects.deactivate(reason="lost", source="test") == ["phone"]
+    assert Device.objects.get_registration_ids() == []
 
-    program = """
-import sys, django
-django.setup()
-import config.urls
-assert not any(name.split(".")[0] in ("firebase_admin", "fcm_django") for name in sys.modules)
-from notifications.models import Device
-from fcm_django.models import AbstractFCMDevice
-own = {field.name: field.get_internal_type() for field in Device._meta.get_fields()}
-theirs = {field.name: field.get_internal_type() for field in AbstractFCMDevice._meta.fields}
-theirs["id"] = "BigAutoField"
-assert theirs.items() <= own.items(), theirs.items() - own.items()
-print("same")
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
-    assert done.stdout.strip() == "same", done.stderr[-2000:]
+
+def test_the_support_pages_list_devices_without_the_librarys_actions():
+    page = site._registry[Device]
+    assert isinstance(page, FCMDeviceAdmin) and page.actions == ("test_push",)
+    assert tuple(page.list_filter) == ("active", "type")

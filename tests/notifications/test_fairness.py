@@ -8,7 +8,7 @@ from django.utils import timezone
 from notifications.models import Delivery
 from notifications.services import delivery
 from tests.factories import make_user
-from tests.notifications.waiting import wait_for
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -10,7 +10,7 @@ from django.db.models import F
 
 from notifications.models import ChannelPause, Delivery
 from tests.notifications.smtp_sink import SmtpSink
-from tests.notifications.waiting import wait_for
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from notifications.models import Delivery
-from tests.notifications.waiting import wait_for
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -1,6 +1,7 @@
 """Pushes through the real firebase-admin to a local FCM."""
 
 import json
+import time
 from datetime import timedelta
 from pathlib import Path
 from typing import ClassVar
@@ -17,7 +18,7 @@ from notifications.conf import PUSH_PROVIDERS, loopback_endpoint
 from notifications.models import ChannelPause, Delivery, Device, Notification, Preferences
 from notifications.services import delivery, devices
 from tests.factories import make_user
-from tests.notifications.waiting import wait_for
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -63,14 +64,21 @@ def test_the_whole_message(fcm, worker, alice, bob, device_of):
             "collapse_key": "message",
             "priority": "high",
             "ttl": "86400s",
-            "notification": {"tag": "message:9", "notification_count": 1},
+            "notification": {"tag": "message:9", "channel_id": "message", "notification_count": 1},
         },
         "apns": {
-            "headers": {"apns-collapse-id": "message:9", "apns-priority": "10"},
-            "payload": {"aps": {"badge": 1, "thread-id": "message"}},
+            "headers": {
+                "apns-collapse-id": "message:9",
+                "apns-expiration": message["apns"]["headers"]["apns-expiration"],
+                "apns-priority": "10",
+                "apns-push-type": "alert",
+            },
+            "payload": {"aps": {"badge": 1, "sound": "default", "thread-id": "message"}},
         },
         "fcm_options": {"analytics_label": "message"},
     }
+    lasts = int(message["apns"]["headers"]["apns-expiration"]) - time.time()
+    assert 86_400 - 30 <= lasts <= 86_400
     sent = Delivery.objects.get()
     assert (sent.state, sent.tries) == ("sent", 1) and sent.provider_id.startswith("projects/")
 
@@ -97,6 +105,10 @@ def test_incoming_call_is_data_only_and_short_lived(fcm, worker, alice, bob, dev
     assert message["data"] == data | {"quiet": "1"}
     assert message["android"]["priority"] == "high" and 20 <= int(message["android"]["ttl"][:-1]) <= 30
     assert "collapse_key" not in message["android"]
+    headers = message["apns"]["headers"]
+    assert (headers["apns-push-type"], headers["apns-priority"]) == ("background", "5")
+    assert message["apns"]["payload"] == {"aps": {"content-available": 1}}
+    assert 15 <= int(headers["apns-expiration"]) - time.time() <= 30
 
 
 def test_an_old_call_never_rings(fcm, worker, bob, device_of):
@@ -451,5 +463,5 @@ def test_a_new_provider_is_a_class_and_a_row(worker, settings, monkeypatch, alic
     push(message_row(bob, alice))
     worker()
     wait_for(done)
-    assert [message["token"] for message in Recorder.messages] == [device.registration_id]
+    assert [message.token for message in Recorder.messages] == [device.registration_id]
     assert Delivery.objects.get().provider_id == "recorder/1"

@@ -3,7 +3,7 @@
 import pytest
 
 from notifications.models import Delivery
-from tests.notifications.waiting import wait_for
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

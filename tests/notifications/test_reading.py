@@ -229,7 +229,7 @@ def test_an_event_during_read_all_stays_unread(alice, bob, charlie, like):
     rows = list(Notification.objects.order_by("id"))
     assert sum(row.count for row in rows) == 30
     for row in rows:
-        assert row.count == row.members.count()
+        assert row.count == row.occurrences.count()
         assert not row.is_read or row.created_at <= moments[-1]
         assert not (row.is_read and row.created_at > row.read_at + timedelta(seconds=0))
     assert all(row.is_read for row in rows if row.created_at < moments[-1] - timedelta(seconds=1))

@@ -6,17 +6,17 @@ import pytest
 from django.utils import timezone
 
 from accounts.services import export
-from core import database
-from core.database import run_first_batches
-from notifications.models import Delivery, Device, IngestedEvent, Member, Notification
-from notifications.services import devices, feed, retention
+from core.database import deletion
+from core.database.deletion import run_first_batches
+from notifications.models import Delivery, Device, IngestedEvent, Notification, Occurrence
+from notifications.services import devices, feed, purge
 from tests.factories import sign_in
 
 pytestmark = pytest.mark.django_db
 
 
-def purge(batch=1000):
-    return run_first_batches(retention.jobs(timezone.now(), batch))
+def run_purge(batch=1000):
+    return run_first_batches(purge.jobs(timezone.now(), batch))
 
 
 def test_nothing_recent_is_deleted(alice, bob, like):
@@ -24,8 +24,8 @@ def test_nothing_recent_is_deleted(alice, bob, like):
     devices.register(user_id=alice.id, session_id=session.id, token="abc")
     like(bob, alice)
     IngestedEvent.objects.create(source="blog", event_id="1", digest="")
-    assert purge() == {"notifications": 0, "events": 0, "devices": 0, "deliveries": 0}
-    assert [model.objects.count() for model in (Notification, Member, IngestedEvent, Device, Delivery)] == [1] * 5
+    assert run_purge() == {"notifications": 0, "events": 0, "devices": 0, "deliveries": 0}
+    assert [model.objects.count() for model in (Notification, Occurrence, IngestedEvent, Device, Delivery)] == [1] * 5
 
 
 @pytest.mark.parametrize(
@@ -36,8 +36,8 @@ def test_read_rows_for_ninety_days_and_unread_ones_for_twice_that(alice, bob, li
     like(bob, alice, occurred_at=timezone.now() - timedelta(days=days))
     if is_read:
         feed.mark_all_read(user_id=alice.id, until=timezone.now())
-    assert purge()["notifications"] == (0 if stays else 1)
-    assert (Notification.objects.count(), Member.objects.count()) == ((1, 1) if stays else (0, 0))
+    assert run_purge()["notifications"] == (0 if stays else 1)
+    assert (Notification.objects.count(), Occurrence.objects.count()) == ((1, 1) if stays else (0, 0))
 
 
 def test_a_feed_keeps_its_newest_rows(alice, bob, charlie, like, settings):
@@ -45,9 +45,9 @@ def test_a_feed_keeps_its_newest_rows(alice, bob, charlie, like, settings):
     for post_id in range(1, 9):
         like(bob, alice, post_id)
     like(bob, charlie, 1)
-    assert purge(batch=2)["notifications"] == 2
-    assert purge()["notifications"] == 1
-    assert purge()["notifications"] == 0
+    assert run_purge(batch=2)["notifications"] == 2
+    assert run_purge()["notifications"] == 1
+    assert run_purge()["notifications"] == 0
     remaining = Notification.objects.filter(recipient=alice).values_list("target_id", flat=True)
     assert set(remaining) == {4, 5, 6, 7, 8}
     assert Notification.objects.filter(recipient=charlie).count() == 1
@@ -64,8 +64,8 @@ def test_events_after_a_week_devices_after_nine_months_deliveries_after_two_week
     IngestedEvent.objects.filter(event_id="0").update(created_at=now - timedelta(days=8))
     done = Delivery.objects.filter(device__registration_id="token-1")
     done.update(state="sent", finished_at=now - timedelta(days=15))
-    assert purge() == {"notifications": 0, "events": 1, "devices": 1, "deliveries": 1}
-    assert purge() == {"notifications": 0, "events": 0, "devices": 0, "deliveries": 0}
+    assert run_purge() == {"notifications": 0, "events": 1, "devices": 1, "deliveries": 1}
+    assert run_purge() == {"notifications": 0, "events": 0, "devices": 0, "deliveries": 0}
 
 
 def test_batches_are_kept_small(alice):
@@ -73,7 +73,7 @@ def test_batches_are_kept_small(alice):
         IngestedEvent(source="blog", event_id=str(number), digest="", created_at=timezone.now() - timedelta(days=9))
         for number in range(7)
     )
-    assert [purge(batch=3)["events"] for _ in range(4)] == [3, 3, 1, 0]
+    assert [run_purge(batch=3)["events"] for _ in range(4)] == [3, 3, 1, 0]
 
 
 @pytest.mark.parametrize("kind", ["notifications", "events", "deliveries"])
@@ -85,7 +85,7 @@ def test_what_is_used_again_during_the_purge_stays(kind, alice, bob, like, devic
     Notification.objects.update(created_at=long_ago)
     IngestedEvent.objects.update(created_at=long_ago)
     Delivery.objects.update(state="cancelled", finished_at=long_ago)
-    select = database.batches_to_delete
+    select = deletion.batches_to_delete
 
     def use_again(rows, batch):
         for ids in select(rows, batch):
@@ -94,10 +94,10 @@ def test_what_is_used_again_during_the_purge_stays(kind, alice, bob, like, devic
             Delivery.objects.update(state="pending", finished_at=None)
             yield ids
 
-    for module in (database, retention):
+    for module in (deletion, purge):
         monkeypatch.setattr(module, "batches_to_delete", use_again)
-    assert sum(retention.jobs(now, 10)[kind]) == 0
-    assert [model.objects.count() for model in (Notification, Member, IngestedEvent, Delivery)] == [1] * 4
+    assert sum(purge.jobs(now, 10)[kind]) == 0
+    assert [model.objects.count() for model in (Notification, Occurrence, IngestedEvent, Delivery)] == [1] * 4
 
 
 def test_the_export_holds_the_feed_without_whole_tokens(alice, bob, like):

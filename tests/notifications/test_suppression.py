@@ -8,7 +8,7 @@ from django.utils import timezone
 from accounts.models import Block
 from accounts.services import profile
 from notifications import selectors
-from notifications.models import Member, Notification
+from notifications.models import Notification, Occurrence
 from notifications.services import social
 from notifications.services.delivery.push_messages import push_contents
 from notifications.signals import social_event_happened
@@ -59,7 +59,7 @@ def test_a_block_takes_the_person_out_of_groups_and_an_end_brings_nothing_back(a
     assert not Notification.objects.filter(recipient=charlie).exists()
     profile.unblock(blocker=alice, blocked_id=charlie.id)
     assert as_alice.get(FEED)["notifications"] == body["notifications"]
-    assert Member.objects.count() == 1
+    assert Occurrence.objects.count() == 1
 
 
 def test_a_row_that_slipped_in_beside_the_block_is_not_shown(as_alice, alice, bob, charlie, like):

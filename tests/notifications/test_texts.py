@@ -70,6 +70,7 @@ def test_comments_are_counted_themselves():
     assert text("reply", 5, "de")[1] == "5 neue Antworten auf deine Kommentare"
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("language", [code for code in LANGUAGES if code != "en"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_its_texts_in_every_language(language, kind):

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from notifications.models import Delivery, Member, Notification
+from notifications.models import Delivery, Notification, Occurrence
 from notifications.services import devices, social
 from tests.factories import sign_in
 
@@ -39,7 +39,7 @@ def test_a_hundred_likes_and_unlikes_end_where_they_began(as_alice, alice, bob, 
         like(bob, alice)
         unlike(bob, alice)
     assert the_feed(as_alice) == before
-    assert Member.objects.count() == 1
+    assert Occurrence.objects.count() == 1
 
 
 def test_an_undo_reaches_a_row_that_was_read(as_alice, alice, bob, charlie, like, unlike):
@@ -67,7 +67,7 @@ def test_a_comment_is_taken_back_by_its_own_id(as_alice, alice, bob):
     assert social.retract(**comment(1)) == "retracted"
     assert social.retract(**comment(1)) == "not_found"
     assert the_feed(as_alice)[0]["count"] == 1
-    assert Member.objects.get().comment_id == 2
+    assert Occurrence.objects.get().comment_id == 2
 
 
 @pytest.mark.parametrize("kind", ["follow", "follow_request", "follow_approved"])

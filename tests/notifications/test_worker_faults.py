@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import ClassVar
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import OperationalError
 from django.utils import timezone
 
 from notifications.channels import DeviceGone, PushChannel, Sent
@@ -19,9 +19,10 @@ from notifications.conf import PUSH_PROVIDERS, conf
 from notifications.models import Delivery, Device
 from notifications.services import delivery, devices
 from notifications.services.delivery import claims, outbox, push_handler
+from tests.databases import under_test
 from tests.factories import make_user, sign_in
 from tests.notifications.fake_fcm import ROOT, FakeFcm
-from tests.notifications.waiting import wait_for
+from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(400)]
 
@@ -44,11 +45,6 @@ def deliver(tmp_path, slow_fcm):
     processes = []
 
     def start():
-        settings = connection.settings_dict
-        if connection.vendor == "sqlite":
-            url = f"sqlite:///{settings['NAME']}"
-        else:
-            url = f"postgres://{settings['USER']}:{settings['PASSWORD']}@{settings['HOST']}:{settings['PORT']}/{settings['NAME']}"
         process = subprocess.Popen(
             [sys.executable, "manage.py", "deliver"],
             cwd=ROOT,
@@ -56,7 +52,7 @@ def deliver(tmp_path, slow_fcm):
                 **os.environ,
                 **slow_fcm.environment,
                 "DJANGO_SETTINGS_MODULE": "tests.notifications.worker_settings",
-                "DATABASE_URL": url,
+                "DATABASE_URL": under_test(),
                 "VAR_DIR": str(tmp_path),
             },
             stderr=subprocess.PIPE,
@@ -267,7 +263,7 @@ class SlowlyGone(PushChannel):
     answers: ClassVar[threading.Event]
 
     def send(self, message, *, dry_run=False):
-        if message["token"] != "old":
+        if message.token != "old":
             return Sent("taken")
         self.asked.set()
         self.answers.wait(20)

@@ -1,23 +1,13 @@
 """Holds frames against the AsyncAPI document: every frame that any test sees goes through here."""
 
-import copy
-from datetime import datetime
 from functools import cache
 from typing import Any
 
-from jsonschema import Draft202012Validator, FormatChecker
+from jsonschema import Draft202012Validator
 
 from realtime.asyncapi import document
-
-formats = FormatChecker(formats=())
-
-
-@formats.checks("date-time", raises=ValueError)
-def is_utc_moment(value: Any) -> bool:
-    if not isinstance(value, str):
-        return True
-    datetime.fromisoformat(value)
-    return value.endswith("Z")
+from tests import schema
+from tests.times import formats
 
 
 def hold(frame: dict[str, Any], command: str | None = None) -> None:
@@ -32,7 +22,7 @@ def hold(frame: dict[str, Any], command: str | None = None) -> None:
 
 @cache
 def validator(name: str) -> Draft202012Validator:
-    components = copy.deepcopy(document()["components"])
+    components = schema.closed(document()["components"])
     # Clients must live with additions; our own frames may hold only what is written down.
     close(components["schemas"])
     for message in components["messages"].values():
@@ -41,12 +31,12 @@ def validator(name: str) -> Draft202012Validator:
     return Draft202012Validator(root, format_checker=formats)
 
 
-def close(schema: Any) -> None:
-    if isinstance(schema, dict):
-        if "properties" in schema and schema.get("type") == "object":
-            schema.setdefault("additionalProperties", False)
-        for inner in schema.values():
+def close(node: Any) -> None:
+    if isinstance(node, dict):
+        if "properties" in node and node.get("type") == "object":
+            node.setdefault("additionalProperties", False)
+        for inner in node.values():
             close(inner)
-    elif isinstance(schema, list):
-        for inner in schema:
+    elif isinstance(node, list):
+        for inner in node:
             close(inner)

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from config.server import Server, configuration
+from server.protocols import Server, configuration
 from tests.realtime.asyncapi import hold
 from tests.server import free_port
 
@@ -149,13 +149,3 @@ class SocketClient:
 def _matches(frame, type, matching):
     data = frame.get("data") or {}
     return frame["type"] == type and all(data.get(name) == value for name, value in matching.items())
-
-
-def waited(ask, what, seconds=20):
-    """The first true answer of `ask`."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if answer := ask():
-            return answer
-        time.sleep(0.02)
-    raise AssertionError(f"waited {seconds} s in vain for {what}")

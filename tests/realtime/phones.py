@@ -6,12 +6,12 @@ from typing import Any
 
 from accounts.models import Block, User
 from accounts.signals import block_changed
-from core.transactions import unit_of_work
+from core.database.transactions import unit_of_work
 from messaging.services import conversations
 from realtime.calls import selectors
 from realtime.calls import services as calls
 from realtime.calls.serializers import CallSerializer
-from realtime.kinds import SocketRef
+from realtime.devices import Device
 from realtime.services import sockets
 from tests.factories import sign_in
 
@@ -19,7 +19,7 @@ from tests.factories import sign_in
 @dataclass
 class Phone:
     user: User
-    device: SocketRef
+    device: Device
 
     def invite(self, conversation_id: int, media: str = "audio", client_id: str | None = None) -> Any:
         return calls.invite(
@@ -34,7 +34,7 @@ class Phone:
         return calls.ringing(user_id=self.user.id, call_id=call_id)
 
     def accept(self, call_id: Any) -> Any:
-        return calls.accept(user_id=self.user.id, device=self.device, call_id=call_id)
+        return calls.accept(device=self.device, call_id=call_id)
 
     def decline(self, call_id: Any, reason: str = "declined") -> Any:
         return calls.decline(user_id=self.user.id, call_id=call_id, reason=reason)
@@ -43,14 +43,13 @@ class Phone:
         return calls.cancel(user_id=self.user.id, call_id=call_id)
 
     def connected(self, call_id: Any) -> Any:
-        return calls.connected(user_id=self.user.id, device=self.device, call_id=call_id)
+        return calls.connected(device=self.device, call_id=call_id)
 
     def hangup(self, call_id: Any) -> Any:
-        return calls.hangup(user_id=self.user.id, device=self.device, call_id=call_id)
+        return calls.hangup(device=self.device, call_id=call_id)
 
     def signal(self, call_id: Any, kind: str = "ice", payload: Any = None) -> None:
         calls.signal(
-            user_id=self.user.id,
             device=self.device,
             call_id=call_id,
             kind=kind,
@@ -60,12 +59,12 @@ class Phone:
     def sees(self, call_id: int) -> dict[str, Any]:
         calls.end_overdue_of(user_id=self.user.id)
         call = selectors.call_for(self.user.id, call_id)
-        return CallSerializer.render(call, viewer_id=self.user.id, device=self.device)
+        return CallSerializer.render(call, device=self.device)
 
     def close(self) -> None:
         """The socket is gone; the sign-in stays."""
         sockets.closed(socket_ids=[self.device.socket_id])
-        calls.note_closed(socket_ids=[self.device.socket_id])
+        calls.socket_closed(socket_ids=[self.device.socket_id])
 
     def reopen(self) -> "Phone":
         """The same sign-in comes back with a new socket."""
@@ -79,9 +78,9 @@ def phone_of(user: User) -> Phone:
 
 
 def _open(user: User, session_id: int) -> Phone:
-    device = SocketRef(session_id=session_id, socket_id=secrets.token_hex(8))
-    sockets.opened(socket_id=device.socket_id, user_id=user.id, session_id=session_id)
-    calls.note_open(user_id=user.id, device=device)
+    device = Device(user.id, session_id, secrets.token_hex(8))
+    sockets.opened(device)
+    calls.socket_opened(device=device)
     return Phone(user, device)
 
 

@@ -95,6 +95,7 @@ def test_what_is_not_documented_is_noticed(frame):
         hold(frame, "call.accept")
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", sorted(document()["components"]["messages"]))
 def test_every_message_is_explained_and_has_an_example_of_its_schema(name):
     message = document()["components"]["messages"][name]

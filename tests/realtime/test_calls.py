@@ -5,10 +5,10 @@ import time_machine
 from django.utils import timezone
 
 from accounts.exceptions import EmailNotVerified, UserBlocked, UserNotFound
-from accounts.services import sessions
+from accounts.sign_in import sessions
 from accounts.signals import account_erased
-from core.exceptions import NotFound
-from core.transactions import unit_of_work
+from core.api.exceptions import NotFound
+from core.database.transactions import unit_of_work
 from messaging.exceptions import ConversationNotFound, IdempotencyConflict, MessagePermissionDenied
 from realtime.exceptions import CallConflict
 from realtime.models import Call, CallParticipant, Event

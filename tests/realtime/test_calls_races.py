@@ -6,7 +6,7 @@ import pytest
 
 from accounts.exceptions import UserBlocked
 from accounts.services import profile
-from core.exceptions import ApiError
+from core.api.exceptions import ApiError
 from messaging.models import Message
 from realtime.calls import services as calls
 from realtime.calls.services import invitations

@@ -127,6 +127,26 @@ def test_another_user_gets_not_found(phones, chat, as_charlie, as_alice):
         assert response | {"request_id": ""} == absent | {"request_id": ""}
 
 
+def test_credentials_of_the_relay_have_a_rate_and_one_name_for_each_user(phones, chat, as_bob, as_alice, settings):
+    settings.RATELIMIT_ENABLE = True
+    settings.REALTIME_TURN_URLS = ["turn:turn.example.com:3478?transport=udp"]
+    settings.REALTIME_TURN_SECRET = "a shared secret of thirty-two bytes"
+
+    def name_for(client, call_id):
+        (server,) = client.get(f"/api/v1/calls/{call_id}/ice-servers")["ice_servers"]
+        return server["username"].partition(":")[2]
+
+    first = start_call(*phones, chat, "ringing")
+    names = {name_for(as_bob, first) for _ in range(20)}
+    refused = as_bob.get(f"/api/v1/calls/{first}/ice-servers", status=429)
+    assert refused["error"] == "rate_limited" and refused["retry_after"] > 0
+    assert {name_for(as_alice, first)}.isdisjoint(names)
+    phones[0].cancel(first)
+    second = start_call(*phones, chat, "ringing")
+    settings.RATELIMIT_ENABLE = False
+    assert names == {name_for(as_bob, second)}
+
+
 def test_ice_servers_while_the_call_lives(phones, chat, as_bob, bob, settings):
     settings.REALTIME_TURN_URLS = ["turn:turn.example.com:3478?transport=udp"]
     settings.REALTIME_TURN_SECRET = "a shared secret"

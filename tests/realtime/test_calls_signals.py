@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from rest_framework.exceptions import ValidationError
 
-from realtime import groups
+from realtime import wakeups
 from realtime.exceptions import CallConflict
 from tests.realtime.phones import conversation_of, phone_of, start_call
 
@@ -15,7 +15,7 @@ KIB = 1024
 def sent_frames(monkeypatch):
     """What left for the sockets."""
     frames = []
-    monkeypatch.setattr(groups, "publish", lambda messages: frames.extend(messages))
+    monkeypatch.setattr(wakeups, "publish", lambda messages: frames.extend(messages))
     return frames
 
 

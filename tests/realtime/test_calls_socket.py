@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from accounts.services import sessions
+from accounts.sign_in import sessions
 from messaging.services import messages
 from realtime.consumers import consumer
 from realtime.consumers.consumer import record_closed

@@ -10,16 +10,16 @@ from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
-from realtime import groups, selectors
+from realtime import selectors, wakeups
 from realtime.consumers import authentication, database, hub
 from realtime.consumers.consumer import RealtimeConsumer, record_closed
 from realtime.consumers.protocol import Identity
 from realtime.models import Socket
-from realtime.services import log
+from realtime.services import event_log
 from tests.factories import make_user, sign_in
 from tests.parallel import run_parallel
-from tests.realtime.live import waited
 from tests.realtime.phones import conversation_of, phone_of, start_call
+from tests.waiting import wait_for
 
 
 def closed(*phones):
@@ -52,7 +52,7 @@ def test_who_comes_back_while_a_batch_is_recorded_is_not_announced_as_offline(db
     users = [make_user() for _ in range(3)]
     batch = closed(*(phone_of(user) for user in users))
     announced = []
-    monkeypatch.setattr(groups, "publish", lambda messages: announced.extend(messages))
+    monkeypatch.setattr(wakeups, "publish", lambda messages: announced.extend(messages))
     peers_of = selectors.online_peers_of
 
     def peers_and_back(user_id):
@@ -80,10 +80,10 @@ def test_two_processes_record_sockets_of_the_same_users_at_once():
 
 
 def test_positions_are_in_the_order_of_the_users(db, alice, bob):
-    first, second = log.positions([bob.id, alice.id])
-    assert (first, second) == (log.position(bob.id), log.position(alice.id))
+    first, second = event_log.positions([bob.id, alice.id])
+    assert (first, second) == (event_log.position(bob.id), event_log.position(alice.id))
     assert first.epoch != second.epoch
-    assert log.positions([alice.id, alice.id]) == [second, second]
+    assert event_log.positions([alice.id, alice.id]) == [second, second]
 
 
 def test_a_socket_that_closes_while_it_signs_in_leaves_nothing(open_socket, alice, monkeypatch):
@@ -105,7 +105,7 @@ def test_a_socket_that_closes_while_it_signs_in_leaves_nothing(open_socket, alic
     time.sleep(0.5)
     has_closed.set()
     assert done.wait(5)
-    waited(lambda: not Socket.objects.exists(), "the closed socket to be forgotten")
+    wait_for(lambda: not Socket.objects.exists(), what="the closed socket to be forgotten")
     assert selectors.online_user_ids([alice.id]) == set()
 
 

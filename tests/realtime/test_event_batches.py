@@ -6,7 +6,7 @@ from messaging.services import conversations, messages
 from notifications.signals import social_event_happened
 from realtime import selectors, socket_events
 from realtime.consumers.database import Batcher
-from realtime.kinds import SocketRef
+from realtime.devices import Device
 from realtime.selectors import UserEvents
 from tests.factories import make_user
 
@@ -17,7 +17,7 @@ def parts_of(*people):
     for person in people:
         events = selectors.events_after(person.id, 0, 100)
         middle = len(events) // 2
-        parts += [UserEvents(person.id, half, SocketRef(0)) for half in (events[:middle], events[middle:])]
+        parts += [UserEvents(Device(person.id, 0), half) for half in (events[:middle], events[middle:])]
     return parts
 
 
@@ -40,7 +40,7 @@ def test_each_part_of_a_batch_is_as_if_alone(db, alice, bob, charlie):
     batch = parts_of(alice, bob, charlie)
     # Charlie has no part in this message, whatever an event of his log may name.
     foreign = batch[-1].events[0]._replace(type="message.new", object_id=sent[3])
-    batch.append(UserEvents(charlie.id, [foreign], SocketRef(0)))
+    batch.append(UserEvents(Device(charlie.id, 0), [foreign]))
     together = socket_events.render(batch)
     assert together == [socket_events.render([part])[0] for part in batch]
     assert {frame["type"] for frames in together for frame in frames} >= {
@@ -56,7 +56,7 @@ def test_messages_of_many_users_are_read_in_one_query(db, alice, django_assert_n
         chat = conversations.start(starter=person, user_id=alice.id)[0].id
         messages.send(sender=person, conversation_id=chat, body="hello")
     batch = [
-        UserEvents(part.user_id, [event for event in part.events if event.type == "message.new"], part.device)
+        UserEvents(part.device, [event for event in part.events if event.type == "message.new"])
         for part in parts_of(alice, *people)
     ]
     with django_assert_num_queries(1):

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from accounts.services import sessions
+from accounts.sign_in import sessions
 from messaging.services import messages
-from realtime import groups
+from realtime import wakeups
 from realtime.models import Socket
 from tests.factories import sign_in
-from tests.realtime.live import waited
 from tests.realtime.phones import conversation_of
+from tests.waiting import wait_for
 
 CLIENT = Path(__file__).resolve().parents[2] / "docs" / "examples" / "socket_client.py"
 
@@ -66,30 +66,30 @@ def test_it_misses_nothing_and_prints_nothing_twice(run_client, alice, bob):
         messages.send(sender=alice, conversation_id=chat, body=body)
 
     first = run_client()
-    waited(lambda: first.frames, "ready")
+    wait_for(lambda: first.frames, what="ready")
     send_message("one")
-    waited(lambda: first.output() == ["one"], "the first message")
+    wait_for(lambda: first.output() == ["one"], what="the first message")
 
     socket = Socket.objects.get(user=bob)
-    groups.publish([{"type": "too_many_sockets", "user_id": bob.id, "socket_ids": [socket.id]}])
-    waited(lambda: not Socket.objects.filter(id=socket.id).exists(), "the lost connection")
+    wakeups.publish([{"type": "too_many_sockets", "user_id": bob.id, "socket_ids": [socket.id]}])
+    wait_for(lambda: not Socket.objects.filter(id=socket.id).exists(), what="the lost connection")
     send_message("two")
-    waited(lambda: first.output() == ["one", "two"], "the message sent meanwhile")
+    wait_for(lambda: first.output() == ["one", "two"], what="the message sent meanwhile")
     printed = max(frame["seq"] for frame in first.frames if "seq" in frame)
     # Killed before that it would print the event again, as it says itself.
-    waited(lambda: json.loads(first.state.read_text())["seq"] >= printed, "the stored position")
+    wait_for(lambda: json.loads(first.state.read_text())["seq"] >= printed, what="the stored position")
     first.stop()
 
     send_message("three")
     second = run_client()
-    waited(lambda: second.output() == ["three"], "the message sent while it did not run")
+    wait_for(lambda: second.output() == ["three"], what="the message sent while it did not run")
     numbers = [frame["seq"] for frame in first.frames + second.frames if "seq" in frame]
     assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
 def test_it_ends_when_the_sign_in_ends(run_client, bob):
     client = run_client()
-    waited(lambda: client.frames, "ready")
+    wait_for(lambda: client.frames, what="ready")
     sessions.revoke([run_client.session], reason="logout")
     assert client.process.wait(10) == 1
     assert "token_revoked" in client.process.stderr.read()

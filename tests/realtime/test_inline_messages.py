@@ -2,9 +2,9 @@
 
 import pytest
 
-from core.transactions import unit_of_work
+from core.database.transactions import unit_of_work
 from messaging.services import conversations, messages, reactions
-from realtime import groups, selectors
+from realtime import selectors, wakeups
 from realtime.consumers.hub import Hub
 from realtime.consumers.log_reader import LogReader
 from realtime.receivers import INLINE_CHARACTERS
@@ -71,7 +71,7 @@ def test_a_long_text_is_read_by_the_socket(open_socket, alice, bob, chat, querie
 
 def test_a_wake_up_with_the_longest_text_is_below_8_kib(alice, bob, chat, settings, monkeypatch):
     published = []
-    monkeypatch.setattr(groups, "publish", published.extend)
+    monkeypatch.setattr(wakeups, "publish", published.extend)
     settings.CHANNEL_LAYERS = {
         "default": {
             "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
@@ -79,7 +79,7 @@ def test_a_wake_up_with_the_longest_text_is_below_8_kib(alice, bob, chat, settin
         }
     }
     messages.send(sender=alice, conversation_id=chat, body="𝔘" * INLINE_CHARACTERS, client_id="k" * 64)
-    sizes = [len(groups.published_form(message)[1]) for message in published if "copy" in message]
+    sizes = [len(wakeups.published_form(message)[1]) for message in published if "copy" in message]
     assert len(sizes) == 2
     assert 4 * INLINE_CHARACTERS < min(sizes) <= max(sizes) < 8 * 1024
 
@@ -98,12 +98,12 @@ def test_a_reply_shows_no_message_that_its_recipient_has_cleared(open_socket, as
 def test_a_message_that_is_deleted_before_it_is_sent_comes_as_deleted(open_socket, alice, bob, chat, monkeypatch):
     bobs = open_socket(sign_in(bob)[1])
     woken = []
-    monkeypatch.setattr(groups, "publish", woken.extend)
+    monkeypatch.setattr(wakeups, "publish", woken.extend)
     deleted, _ = messages.send(sender=alice, conversation_id=chat, body="erased text")
     messages.delete(user=alice, message_id=deleted.id)
     # Both wake-ups arrive before the socket sends anything.
     # Event loops of earlier tests may still be listed.
-    for loop, deliver in [(loop, deliver) for loop, deliver in groups._hubs.items() if not loop.is_closed()]:
+    for loop, deliver in [(loop, deliver) for loop, deliver in wakeups._hubs.items() if not loop.is_closed()]:
         loop.call_soon_threadsafe(lambda deliver=deliver: [deliver(message) for message in woken])
     assert [bobs.expect("message.deleted")["data"]["message_id"] for _ in range(2)] == [deleted.id] * 2
     assert "erased text" not in str(bobs.frames)
@@ -151,7 +151,7 @@ def test_what_waited_is_read_anew(open_socket, alice, bob, chat, settings, monke
     deleted, _ = messages.send(sender=alice, conversation_id=chat, body="erased text")
     bobs.silence(0.3)
     # The wake-up of the deletion is lost.
-    monkeypatch.setattr(groups, "publish", list)
+    monkeypatch.setattr(wakeups, "publish", list)
     messages.delete(user=alice, message_id=deleted.id)
     if resumes:
         bobs.send("resume", {"epoch": bobs.ready["epoch"], "seq": filled["seq"]})

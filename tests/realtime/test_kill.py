@@ -7,7 +7,9 @@ import pytest
 from websockets.exceptions import WebSocketException
 
 from tests.flows.conftest import mail_sink, server  # noqa: F401 (fixtures)
-from tests.flows.people import Person, eventually
+from tests.flows.people import Person
+from tests.parallel import Started, run_parallel
+from tests.waiting import wait_for
 
 SENDERS = 4
 KILLS = 3
@@ -66,8 +68,8 @@ def test_nothing_is_lost_or_doubled_when_the_server_is_killed(server, mail_sink)
     for listener in listeners:
         listener.start()
     # A device hears what happens after it has been told where the log stands.
-    eventually(lambda: all(listener.position for listener in listeners), what="three devices that listen")
-    acknowledged, stop, errors = {}, threading.Event(), []
+    wait_for(lambda: all(listener.position for listener in listeners), what="three devices that listen")
+    acknowledged, stop = {}, threading.Event()
 
     def send(number):
         person = Person(server, "Ann")
@@ -78,23 +80,17 @@ def test_nothing_is_lost_or_doubled_when_the_server_is_killed(server, mail_sink)
                 body = f"{number}-{count}"
                 acknowledged[body] = person.send(conversation_id, body, f"c{number}-{count}")["id"]
                 count += 1
-        except Exception as error:  # the test reports it
-            errors.append(error)
         finally:
             person.close()
 
-    senders = [threading.Thread(target=send, args=(n,)) for n in range(SENDERS)]
-    for sender in senders:
-        sender.start()
+    senders = Started(lambda: run_parallel([lambda n=n: send(n) for n in range(SENDERS)], seconds=120))
     for _ in range(KILLS):
         time.sleep(2)
         server.kill()
         server.start()
     time.sleep(2)
     stop.set()
-    for sender in senders:
-        sender.join(70)
-    assert errors == []
+    senders.end(seconds=120)
     assert len(acknowledged) > 20
     head = ben.call("GET", "/realtime/changes")["seq"]
     deadline = time.monotonic() + 30

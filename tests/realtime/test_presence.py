@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.services import profile
+from messaging.selectors import presence_viewers_of, presence_visible_to
 from messaging.services import conversations, messages
 from realtime.models import Socket
 from tests.factories import make_user, sign_in
@@ -183,3 +184,36 @@ def test_presence_follows_the_permission_to_write(open_socket, alice, bob, who_c
     open_socket(sign_in(bob)[1])
     received = [frame["data"]["online"] for frame in watcher.silence(0.5) if frame["type"] == "presence"]
     assert received == ([True] if seen else [])
+
+
+@pytest.mark.parametrize("who_can_message", ["everyone", "contacts"])
+@pytest.mark.parametrize(
+    ("writers", "deleted", "cleared", "seen"),
+    [
+        # Who writes, whose message is deleted, who clears; and whether Alice then sees Bob.
+        ("a", "a", "", False),
+        ("ab", "", "", True),
+        ("ab", "a", "", True),
+        ("ab", "ab", "", False),
+        ("b", "b", "", False),
+        ("ab", "", "a", True),
+        ("ab", "", "b", True),
+        ("ab", "", "ab", False),
+        ("ab", "a", "ab", False),
+    ],
+)
+def test_presence_counts_messages_that_still_exist(
+    transactional_db, alice, bob, who_can_message, writers, deleted, cleared, seen
+):
+    people = {"a": alice, "b": bob}
+    talk = conversation_of(alice, bob)
+    conversations.start(starter=bob, user_id=alice.id)
+    sent = {name: messages.send(sender=people[name], conversation_id=talk, body="hi")[0] for name in writers}
+    for name in deleted:
+        messages.delete(user=people[name], message_id=sent[name].id)
+    for name in cleared:
+        conversations.clear(user_id=people[name].id, conversation_id=talk)
+    User.objects.filter(id=bob.id).update(who_can_message=who_can_message)
+    visible = seen and (who_can_message == "everyone" or "b" in writers)
+    assert (bob.id in presence_visible_to(alice.id, [bob.id])) is visible
+    assert (alice.id in set(presence_viewers_of(bob.id).values_list("user_id", flat=True))) is visible

@@ -1,5 +1,6 @@
 """Redis only wakes. Killed, frozen or restarted, it delays what happens by a heartbeat and costs no request."""
 
+import pickle
 import shutil
 import signal
 import subprocess
@@ -7,10 +8,11 @@ import sys
 import time
 from functools import cache
 
+import msgpack
 import pytest
 import redis
 
-from realtime import groups
+from realtime import wakeups
 from tests.databases import TemporaryDatabase
 from tests.flows.people import Person
 from tests.server import ON_POSTGRES, RunningServer, free_port
@@ -68,24 +70,24 @@ async def test_a_wake_up_has_the_layers_own_form(own_redis, settings, monkeypatc
         "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": config}
     }
     monkeypatch.setattr(channel_layers, "backends", {})
-    monkeypatch.setattr(groups, "_redis_clients", cache(groups._redis_clients.__wrapped__))
-    monkeypatch.setattr(groups, "_paused_until", {})
+    monkeypatch.setattr(wakeups, "_redis_clients", cache(wakeups._redis_clients.__wrapped__))
+    monkeypatch.setattr(wakeups, "_paused_until", {})
     layer = get_channel_layer()
     message = {"type": "new_events", "user_id": 7, "seq": 2**40}
     received = []
     with redis.Redis.from_url(own_redis.url).pubsub() as listener:
         listener.psubscribe("*")
         listener.get_message(timeout=5)
-        await layer.group_send(groups.group_of(7), message)
+        await layer.group_send(wakeups.group_of(7), message)
         received.append(listener.get_message(timeout=5))
-        groups.publish([message])
+        wakeups.publish([message])
         received.append(listener.get_message(timeout=5))
     theirs, ours = ((frame["channel"].decode(), frame["data"]) for frame in received)
-    assert ours == theirs == groups.published_form(message)
+    assert ours == theirs == wakeups.published_form(message)
     # And the layer itself takes it for its own.
     channel = await layer.new_channel()
-    await layer.group_add(groups.group_of(7), channel)
-    groups.publish([message])
+    await layer.group_add(wakeups.group_of(7), channel)
+    wakeups.publish([message])
     assert await layer.receive(channel) == message
     await layer.flush()
 
@@ -224,7 +226,7 @@ def test_without_redis_a_change_of_another_process_arrives_with_the_sweep(tmp_pa
         ann.sign_up(mail_sink)
         socket = ann.socket()
         script = (
-            "from accounts.models import Session; from accounts.services import sessions;"
+            "from accounts.models import Session; from accounts.sign_in import sessions;"
             "sessions.revoke(Session.objects.all(), reason='removed')"
         )
         subprocess.run(
@@ -241,3 +243,60 @@ def test_without_redis_a_change_of_another_process_arrives_with_the_sweep(tmp_pa
         ann.close()
     finally:
         server.kill()
+
+
+# --- What others write to Redis --------------------------------------------------------------------
+
+MESSAGES = [
+    {"type": "new_events", "user_id": 1, "seq": 5},
+    {"type": "new_events", "user_id": 1, "seq": 5, "events": [[5, "x"]], "copy": None},
+    {"type": "poll_position", "user_id": 1},
+    {"type": "frame", "user_id": 1, "frame": {"type": "typing", "data": {}}, "droppable": True},
+    {"type": "watch", "user_id": 1, "only": "a", "watched_ids": [2]},
+    {"type": "end", "user_id": 1, "session_ids": [1], "code": "token_revoked"},
+    {"type": "too_many_sockets", "user_id": 1, "socket_ids": ["a"]},
+    {"type": "recheck", "user_id": 1},
+]
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message["type"])
+def test_a_message_has_every_field_of_its_type_and_no_other(message):
+    assert wakeups.is_message(message)
+    for name in message:
+        assert name in ("events", "copy") or not wakeups.is_message({k: v for k, v in message.items() if k != name})
+        for wrong in (None, "1", 1.5, [], {}, True, 7):
+            same = type(wrong) is type(message[name]) or (name == "copy" and isinstance(wrong, list))
+            assert same or not wakeups.is_message(message | {name: wrong}), (name, wrong)
+    assert not wakeups.is_message(message | {"more": 1})
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(
+    "value", [None, 1, "text", b"x", [], {}, {"type": "message"}, {"type": ["frame"]}, {"type": "__class__"}]
+)
+def test_anything_else_is_not_a_message(value):
+    assert not wakeups.is_message(value)
+
+
+@pytest.mark.timeout(240)
+def test_what_is_no_message_is_skipped(deployment, own_redis, mail_sink):
+    """The process that holds the socket goes on at once, and nothing of it is run."""
+    requests, sockets = deployment
+    ann, ben, conversation_id = two_people(requests, mail_sink)
+    channel = f"{requests.environment['CHANNEL_PREFIX']}__group__{wakeups.group_of(ben.id)}"
+    packed = [msgpack.packb(value) for value in (None, 7, "text", [1], {}, {"type": "message", "user_id": ben.id})]
+    packed += [msgpack.packb(message | {"user_id": ben.id, "more": 1}) for message in MESSAGES]
+    ben.server = sockets
+    socket = ben.socket()
+    with redis.Redis.from_url(own_redis.url) as client:
+        for content in [b"", b"\xc1", b"\x92\x01", pickle.dumps(ann.id), b"{}", b"\xdf\xff\xff\xff\xff", *packed]:
+            assert client.publish(channel, content) == 1, content
+    started = time.monotonic()
+    ann.send(conversation_id, "after all that", "after")
+    assert socket.wait_for("message.new")["data"]["message"]["body"] == "after all that"
+    # Before the next sweep: the wake-up itself arrived.
+    assert time.monotonic() - started < 2
+    assert "could not take" not in sockets.output() and "not listening" not in sockets.output()
+    for client in (socket, ann, ben):
+        client.close()

@@ -2,7 +2,7 @@
 
 import threading
 
-from accounts.services import sessions
+from accounts.sign_in import sessions
 from tests.factories import sign_in
 
 

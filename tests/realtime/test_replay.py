@@ -5,7 +5,7 @@ import random
 import pytest
 
 from messaging.services import conversations, messages, reactions
-from realtime import groups
+from realtime import wakeups
 from tests.client import ApiClient
 from tests.factories import sign_in
 
@@ -122,12 +122,12 @@ def walk(people, participants, dice, steps):
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_replay_equals_the_state_though_wake_ups_are_lost(open_socket, alice, bob, charlie, monkeypatch, seed):
     dice = random.Random(seed)
-    publish = groups.publish
+    publish = wakeups.publish
 
     def lossy(state):
         publish([message for message in state if dice.random() >= 0.3])
 
-    monkeypatch.setattr(groups, "publish", lossy)
+    monkeypatch.setattr(wakeups, "publish", lossy)
     first = conversations.start(starter=alice, user_id=bob.id)[0].id
     participants = {first: [alice, bob]}
     walk([alice, bob], participants, dice, 10)

@@ -8,7 +8,7 @@ import pytest
 
 from accounts.models import User
 from messaging.services import conversations, messages
-from realtime import groups
+from realtime import wakeups
 from tests.factories import sign_in
 
 
@@ -51,7 +51,7 @@ def test_a_client_that_never_reads_is_cut_off(live, open_socket, alice, bob, set
     for _ in range(60):
         messages.send(sender=bob, conversation_id=conversation, body="日" * 4096)
         for _ in range(20):
-            groups.publish([groups.frame_message(alice.id, {"type": "typing", "data": {"pad": "x" * 8000}})])
+            wakeups.publish([wakeups.frame_message(alice.id, {"type": "typing", "data": {"pad": "x" * 8000}})])
     deadline = time.monotonic() + 20
     while only_protocol(live) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -68,6 +68,6 @@ def test_a_client_that_never_reads_is_cut_off(live, open_socket, alice, bob, set
 
 
 def _epoch(user):
-    from realtime.services import log
+    from realtime.services import event_log
 
-    return log.position(user.id).epoch
+    return event_log.position(user.id).epoch

@@ -6,14 +6,15 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
-from accounts.services import account_status, sessions
+from accounts.services import account_status
+from accounts.sign_in import sessions
 from messaging.services import conversations, messages
 from notifications import selectors
 from notifications.services.delivery import SocketStatusQuery
 from realtime.services import sockets
 from tests.client import ApiClient
 from tests.factories import make_user, sign_in
-from tests.realtime.live import waited
+from tests.waiting import wait_for
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def send_message(sender, conversation_id, body, **fields):
 
 def test_a_message_reaches_the_devices_of_both_participants(open_socket, token_of, alice, bob, conversation):
     alices, bobs = open_socket(token_of(alice)), open_socket(token_of(bob), by_header=True)
-    assert set(alices.ready) == {"user_id", "epoch", "seq", "min_seq", "ping_s", "window", "calls"}
+    assert set(alices.ready) == {"user_id", "epoch", "seq", "min_seq", "ping_s", "window", "calls", "version"}
     assert alices.ready["user_id"] == alice.id
     reply = alices.command("message.send", conversation_id=conversation, body="hi", client_id="8f0c")
     assert (reply["ok"], set(reply["data"])) == (True, {"message"})
@@ -125,7 +126,7 @@ def test_a_device_that_resumes_has_what_it_acknowledged_before(open_socket, alic
     phone.close()
     place = {"epoch": phone.ready["epoch"], "seq": phone.events[-1]["seq"]}
     open_socket(token, resume=place).expect("synced")
-    waited(lambda: sockets.socket_statuses([question]) == ["seen"], "the record of the resume", seconds=3)
+    wait_for(lambda: sockets.socket_statuses([question]) == ["seen"], what="the record of the resume")
 
 
 def test_reading_over_rest_and_socket_is_the_same(open_socket, as_bob, alice, bob, conversation):
@@ -170,13 +171,13 @@ def test_a_deleted_message_replays_as_deleted(open_socket, token_of, alice, bob,
 def test_what_cannot_be_resumed_is_said(open_socket, as_bob, alice, bob, conversation, settings, place, reason):
     from django.utils import timezone
 
-    from realtime.services import log
+    from realtime.services import event_log
 
     for n in range(5):
         send_message(alice, conversation, f"{n}")
     settings.REALTIME_EVENTS_KEPT = 2
-    log.prune(now=timezone.now(), batch=100)
-    position = log.position(bob.id)
+    event_log.prune(now=timezone.now(), batch=100)
+    position = event_log.position(bob.id)
     resume = {"epoch": position.epoch} | place
     phone = open_socket(as_bob.token, resume=resume)
     assert phone.expect("resync")["data"] == {"reason": reason, "seq": position.head_seq}
@@ -195,17 +196,17 @@ def test_what_cannot_be_resumed_is_said(open_socket, as_bob, alice, bob, convers
 
 
 def test_what_is_written_while_a_resume_fails_is_sent(open_socket, as_bob, alice, conversation, monkeypatch):
-    from realtime.services import log
+    from realtime.services import event_log
 
     phone = open_socket(as_bob.token)
-    positions = log.positions
+    positions = event_log.positions
 
     def positions_before_a_message(user_ids):
         read = positions(user_ids)
         send_message(alice, conversation, "meanwhile")
         return read
 
-    monkeypatch.setattr(log, "positions", positions_before_a_message)
+    monkeypatch.setattr(event_log, "positions", positions_before_a_message)
     phone.send("resume", {"epoch": "other", "seq": 1})
     assert phone.expect("resync")["data"]["seq"] == phone.ready["seq"]
     # Before the sweep and the next ping, which read the position again.

@@ -1,5 +1,6 @@
 """Typing of many at once: the shared look lets through exactly what the ordinary way lets through."""
 
+import time
 from datetime import timedelta
 
 import pytest
@@ -7,7 +8,8 @@ from django.utils import timezone
 from rest_framework.exceptions import APIException
 
 from accounts.models import User
-from accounts.services import sessions
+from accounts.sign_in import sessions
+from realtime.services import presence
 from realtime.services.presence import TypingNotice, relay_typing_batch, typing
 from tests.factories import make_user, sign_in
 from tests.realtime.phones import block, conversation_of, unblock
@@ -92,3 +94,47 @@ def test_replies_keep_the_order_of_a_burst(open_socket, alice, bob):
     assert [reply["ok"] for reply in replies] == [bool(ref % 3) for ref in range(20)]
     received = [reader.expect("typing")["data"]["is_typing"] for ref in range(20) if ref % 3]
     assert received == [bool(ref % 2) for ref in range(20) if ref % 3]
+
+
+@pytest.fixture
+def rate(settings, monkeypatch):
+    settings.RATELIMIT_ENABLE = True
+    monkeypatch.setattr(presence, "_typing_rate", presence.TypingRate())
+
+
+def test_one_notice_a_second_of_a_user_and_conversation(open_socket, alice, bob, charlie, rate):
+    """From all devices of the user; what is too much is dropped, and answered as ever."""
+    chat, other = conversation_of(alice, bob), conversation_of(alice, charlie)
+    devices = [open_socket(sign_in(alice)[1]) for _ in range(3)]
+    reader, third = open_socket(sign_in(bob)[1]), open_socket(sign_in(charlie)[1])
+    for number in range(30):
+        devices[number % 3].send("typing", {"conversation_id": chat, "is_typing": True}, ref=number)
+    assert devices[0].command("typing", conversation_id=other, is_typing=True)["ok"]
+    for number in range(30):
+        assert devices[number % 3].reply(number)["ok"]
+    assert third.expect("typing")["data"]["is_typing"] is True
+    received = [frame["data"]["is_typing"] for frame in reader.silence(0.4) if frame["type"] == "typing"]
+    assert 1 <= len(received) <= 2
+    time.sleep(1.1)
+    assert devices[1].command("typing", conversation_id=chat, is_typing=True)["ok"]
+    assert reader.expect("typing")["data"]["is_typing"] is True
+
+
+def test_the_end_of_typing_is_relayed_at_once(rate):
+    limit = presence.TypingRate()
+    alternating = [limit.allows(1, 2, bool(number % 2 == 0)) for number in range(20)]
+    assert alternating == [True, True] + [False] * 18
+    assert limit.allows(1, 3, True) and limit.allows(2, 2, True)
+
+
+def test_without_rates_every_notice_is_relayed(settings):
+    settings.RATELIMIT_ENABLE = False
+    limit = presence.TypingRate()
+    assert all(limit.allows(1, 2, True) for _ in range(50))
+
+
+def test_who_is_remembered_is_bounded(rate, monkeypatch):
+    monkeypatch.setattr(presence, "TYPING_REMEMBERED", 10)
+    limit = presence.TypingRate()
+    assert all(limit.allows(number, 1, True) for number in range(50))
+    assert len(limit._last) == 10

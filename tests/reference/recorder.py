@@ -28,7 +28,7 @@ FIXED: dict[str, Any] = {
 }
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 SIGNED = re.compile(r"/api/v1/media/[^/?]+(/thumb)?\?.*")
-USERNAME = re.compile(r"(alice|bob|charlie)_[a-z2-7]{5}")
+USERNAME = re.compile(r"(alice|bob|charlie|mia)_[a-z2-7]{5}")
 MEDIA = "/api/v1/media/Zk3vX9qLw2Rt7YbN5mCp1A"
 
 
@@ -42,7 +42,7 @@ def fixed(value: Any, name: str = "") -> Any:
         return [fixed(inner, name) for inner in value]
     if isinstance(value, str):
         if MOMENT.fullmatch(value):
-            return "2026-11-20T08:01:00Z"
+            return "2026-11-20T08:01:00.000000Z"
         if match := SIGNED.fullmatch(value):
             return f"{MEDIA}{match[1] or ''}?e=1795305600&s=q8Zr2mV5xT0c"
         if match := USERNAME.fullmatch(value):

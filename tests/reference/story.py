@@ -12,6 +12,7 @@ from PIL import Image
 
 from tests.accounts.steps import SECOND, last_code
 from tests.client import ApiClient
+from tests.integrations.server import make_key
 from tests.realtime.phones import phone_of, start_call
 from tests.reference.recorder import Recorder
 
@@ -39,6 +40,7 @@ class Story:
         chat = self.conversation(alice, bob)
         self.notifications(alice, bob)
         self.calls(alice, bob, chat)
+        self.own_server(alice, bob)
         self.two_step(alice)
         self.account(alice, bob, charlie)
         return self.book.examples
@@ -74,6 +76,7 @@ class Story:
 
     def conversation(self, alice, bob):
         self.record(alice, "messages_search_users", "messages/users?q=bob")
+        self.record(alice, "messages_get_user", f"messages/users/{bob.user.id}")
         start = {"user_id": bob.user.id}
         body = self.record(
             alice, "messages_start_conversation", "messages/conversations", start, status=201, name="new"
@@ -156,6 +159,33 @@ class Story:
         self.record(bob, "calls_get", f"calls/{call}")
         self.record(bob, "calls_decline", f"calls/{call}/decline", {"reason": "busy"})
         self.record(bob, "calls_list", "calls?limit=30")
+
+    def own_server(self, alice, bob):
+        self.record(alice, "auth_identity_token", "auth/identity-token", {"audience": "shop"})
+        server = ApiClient(make_key())
+        mia = {"email": "mia@example.com", "first_name": "Mia", "last_name": "Miller", "external_id": "customer-81"}
+        user = self.record(server, "server_users_create", "server/users", mia, status=201, name="new")["user"]
+        self.record(server, "server_users_create", "server/users", mia, name="repeated")
+        self.record(server, "server_users_find", "server/users?external_id=customer-81&limit=50")
+        path = f"server/users/{user['id']}"
+        self.record(server, "server_users_get", path)
+        self.record(server, "server_users_change", path, {"first_name": "Mia Sophie"})
+        device = {"device_name": "Shop app"}
+        token = self.record(server, "server_sessions_open", f"{path}/sessions", device, status=201)["token"]
+        self.record(server, "server_introspect", "server/introspect", {"token": token}, name="active")
+        self.record(
+            server, "server_introspect", "server/introspect", {"token": "of another service"}, name="not_active"
+        )
+        message = {
+            "sender_id": alice.user.id, "recipient_id": user["id"], "body": "Welcome!", "client_id": "welcome-81",
+        }  # fmt: skip
+        self.record(server, "server_messages_send", "server/messages", message, status=201, name="new")
+        self.record(server, "server_messages_send", "server/messages", message, name="repeated")
+        self.record(server, "server_users_block", f"{path}/block", {"reason": "spam", "until": "2100-01-01T00:00:00Z"})
+        self.record(server, "server_users_unblock", f"{path}/unblock", {"reason": "a mistake"})
+        self.record(server, "server_users_sign_out", f"{path}/sign-out", {"reason": "left the company"})
+        self.record(server, "server_events_list", "server/events?types=account.*&limit=1")
+        self.record(server, "server_users_erase", path, {"reason": "left the company"})
 
     def act(self, client, operation_id, action, path, data=None, **options):
         """A sensitive request; its challenge and its action token are examples, too."""

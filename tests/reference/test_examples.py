@@ -11,6 +11,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
+from tests.integrations.receiving import SECRET
 from tests.reference.recorder import shape
 from tests.reference.story import EVENT_KEY, Story
 
@@ -20,6 +21,8 @@ FILE = Path(settings.BASE_DIR) / "docs" / "reference" / "examples.json"
 @pytest.fixture
 def record(db, settings):
     settings.NOTIFICATIONS_EVENT_SOURCES = f"blog:{EVENT_KEY}:*"
+    settings.INTEGRATIONS_IDENTITY_AUDIENCES = ["shop"]
+    settings.INTEGRATIONS_WEBHOOKS = f"shop|https://shop.example.com/events|{SECRET}|account.*"
     return Story().tell()
 
 

@@ -75,6 +75,7 @@ def spectral(programs, *documents):
     return [(Path(one["source"]).name, one["code"]) for one in problems]
 
 
+@pytest.mark.slow
 def test_redocly_finds_nothing(programs, tmp_path):
     assert redocly(programs, OPENAPI) == []
     document = json.loads(OPENAPI.read_text())
@@ -84,6 +85,7 @@ def test_redocly_finds_nothing(programs, tmp_path):
     assert [one.partition(":")[0] for one in redocly(programs, wrong)] == ["operation-summary"]
 
 
+@pytest.mark.slow
 def test_spectral_finds_nothing(programs, tmp_path):
     shown = Client().get("/api/v1/realtime/schema").json()
     asyncapi, wrong = tmp_path / "asyncapi.json", tmp_path / "wrong.json"

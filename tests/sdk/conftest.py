@@ -6,9 +6,9 @@ import secrets
 import pytest
 
 from tests.flows.conftest import MailSink, running_server
-from tests.flows.people import eventually
 from tests.sdk.node import Node
 from tests.server import free_port
+from tests.waiting import wait_for
 
 PASSWORD = "a long word for scripts"
 
@@ -63,6 +63,6 @@ def sign_up(node, server, mail_sink, name):
       state.{key} = make({{ baseUrl: "{server.base}", name: "{key}" }});
       await state.{key}.auth.signup({json.dumps(account)});
     """)
-    code = eventually(lambda: mail_sink.code_for(email), what=f"a code for {email}")
+    code = wait_for(lambda: mail_sink.code_for(email), what=f"a code for {email}")
     node.run(f'await state.{key}.auth.verify({{ email: "{email}", code: "{code}" }});')
     return email

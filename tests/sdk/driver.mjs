@@ -12,7 +12,13 @@ const state = {};
  */
 function make({ change = (frame) => [frame], ...options } = {}) {
   const notes = { events: [], frames: [], sent: [] };
+  let socket = null;
   class Noted extends WebSocket {
+    constructor(...values) {
+      super(...values);
+      socket = this;
+    }
+
     set onmessage(handler) {
       this.addEventListener("message", ({ data }) => {
         for (const frame of change(JSON.parse(data))) {
@@ -29,7 +35,8 @@ function make({ change = (frame) => [frame], ...options } = {}) {
   }
   const parley = new sdk.Parley({ WebSocket: Noted, ...options });
   parley.on("*", (name, data, frame) => notes.events.push({ name, data, seq: frame?.seq }));
-  return Object.assign(parley, notes);
+  // The connection breaks; the client notices and opens another one.
+  return Object.assign(parley, notes, { cut: () => socket?.close() });
 }
 
 /** Waits until `look` gives something true. */

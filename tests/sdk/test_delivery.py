@@ -270,3 +270,69 @@ def test_events_go_on_after_a_resume_that_is_refused(people, bob, server):
       await until(() => bodies(client).includes("third"));
       if (!isRefused || String(bodies(client)) !== "first,second,third") throw new Error(bodies(client));
     """)
+
+
+def test_after_a_gap_what_was_delivered_meanwhile_is_told(people):
+    """A sends and goes away; B receives; A comes back, and loads nothing by itself."""
+    people.run("""
+      state.bob.connect();
+      await until(() => state.bob.status === "online");
+      state.alice.connect();
+      await until(() => state.alice.status === "online");
+      const sent = await state.alice.messages.send({ conversation_id: state.talk, body: "first" });
+      await until(() => state.alice.events.some(({ name }) => name === "conversation.delivered"));
+      state.bob.disconnect();
+      state.second = (await state.alice.messages.send({ conversation_id: state.talk, body: "second" })).message.id;
+      await until(() => state.alice.place.seq === state.alice.events.filter(({ seq }) => seq).at(-1).seq);
+      state.alice.disconnect();
+      state.bob.connect();
+      await until(async () => {
+        const { conversation } = await state.alice.messages.getConversation({ conversation_id: state.talk });
+        return conversation.other_delivered_id === state.second;
+      });
+      state.alice.events.length = 0;
+      state.alice.connect();
+    """)
+    assert people.run("""
+      const told = await until(() => state.alice.events.find(({ name }) => name === "conversation.delivered"));
+      const { conversation_id, user_id, delivered_id } = told.data;
+      const reloads = state.alice.events.filter(({ name }) => name === "reload").length;
+      return [conversation_id === state.talk, user_id === state.bob.session.userId, delivered_id === state.second, reloads];
+    """) == [True, True, True, 0]
+
+
+def test_the_number_comes_again_after_a_gap(people):
+    people.run("""
+      state.bob.connect();
+      await until(() => state.bob.status === "online");
+      await state.alice.messages.send({ conversation_id: state.talk, body: "one" });
+      await until(() => state.bob.events.some(({ name, data }) => name === "badge" && data.message_unread_count === 1));
+      state.bob.disconnect();
+      state.bob.events.length = 0;
+      state.bob.connect();
+    """)
+    assert (
+        people.run("""
+      const told = await until(() => state.bob.events.find(({ name }) => name === "badge"));
+      return told.data.message_unread_count;
+    """)
+        == 1
+    )
+
+
+def test_what_waits_goes_with_a_session_that_is_ended_elsewhere(people, alice, server):
+    """The outbox of a lost laptop: without a connection when the owner ends its sign-in, and on line again later."""
+    assert people.run(f"""
+      state.isDown = false;
+      const failing = (...request) => (state.isDown ? Promise.reject(new TypeError("no network")) : fetch(...request));
+      state.lost = make({{ baseUrl: "{server.base}", name: "lost", fetch: failing }});
+      await state.lost.auth.login({{ email: "{alice}", password: "{PASSWORD}" }});
+      state.isDown = true;
+      state.lost.outbox.send({{ conversation_id: state.talk, body: "not to be found" }});
+      await until(() => state.lost.outbox.items().length === 1);
+      await state.alice.auth.sessionsEndOthers();
+      state.isDown = false;
+      await state.lost.profile.get().catch(() => {{}});
+      const ends = state.lost.events.filter(({{ name }}) => name === "signedout").map(({{ data }}) => data);
+      return [ends, state.lost.outbox.items().length];
+    """) == [[{"reason": "token_revoked", "forget": True}], 0]

@@ -10,9 +10,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from config.management.commands import sdk
-from config.openapi import collection
+from portal.docs.openapi import collection
+from portal.management.commands import sdk
 from tests import schema
+from tests.guides import blocks
 from tests.node import installed, needs_npm
 from tests.server import ROOT, RunningServer
 
@@ -62,19 +63,20 @@ def world(tmp_path_factory):
 def test_typescript_compiles_under_strict_and_runs(tmp_path, world):
     made = generate("typescript", tmp_path)
     shutil.copy(FLOWS / "flow.mts", made)
+    (made / "guide.mts").write_text("\n".join(["declare const token: string;", *blocks("clients", "ts")]))
     (made / "node_modules").symlink_to(VAR / "sdk-tools" / "node" / "node_modules")
     options = "--strict --target es2022 --module nodenext --skipLibCheck --outDir dist --lib es2022,dom --types node"
     compiler = made / "node_modules" / ".bin" / "tsc"
-    run(compiler, *options.split(), "flow.mts", cwd=made)
+    run(compiler, *options.split(), "flow.mts", "guide.mts", cwd=made)
     assert run("node", "dist/flow.mjs", cwd=made, **world) == "done true\n"
 
 
 def test_python_is_typed_and_runs(tmp_path, world):
     made = generate("python", tmp_path)
-    shutil.copy(FLOWS / "flow.py", made)
-    run(sys.executable, "-m", "mypy", "--strict", "--config-file", os.devnull, "flow.py", "parley_client", cwd=made)
-    python = VAR / "sdk-tools" / "python" / "bin" / "python"
-    assert run(python, "flow.py", cwd=made, **world) == "done\n"
+    for flow in ("flow.py", "newer.py"):
+        shutil.copy(FLOWS / flow, made)
+        run(sys.executable, "-m", "mypy", "--strict", "--config-file", os.devnull, flow, "parley_client", cwd=made)
+        assert run(sys.executable, flow, FLOWS / "newer.json", cwd=made, **world) == "done\n"
 
 
 @needs_npm
@@ -82,6 +84,7 @@ def test_python_is_typed_and_runs(tmp_path, world):
     ("language", "file", "text"),
     [
         ("kotlin", "Models.kt", "class SendMessageRequest"),
+        ("kotlin", "Models.kt", "DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES, false"),
         ("swift", "Models.swift", "struct SendMessageRequest"),
         ("dart", "models.dart", "class SendMessageRequest"),
     ],
@@ -110,7 +113,7 @@ def test_the_models_compile_and_run_as_kotlin(tmp_path, settings):
     run(*java, *kotlinc, "-d", made, tmp_path / "Models.kt", FLOWS / "Flow.kt")
     library = compiler / "lib" / "kotlin-stdlib.jar"
     output = run(*java, f"{made}:{library}", "parley.FlowKt")
-    assert output == "Hello Bob! first-1 3 true\n"
+    assert output == "Hello Bob! first-1 a poll diverted poll.opened trophy poll_closed true\n"
 
 
 def test_the_collection_holds_every_operation():

@@ -3,10 +3,10 @@
 import pytest
 
 from tests.flows.conftest import running_server
-from tests.flows.people import eventually
 from tests.node import needs_node
 from tests.sdk.conftest import PASSWORD, sign_up
 from tests.sdk.node import ScriptError
+from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.once, needs_node, pytest.mark.timeout(240)]
 
@@ -18,7 +18,7 @@ def code_after(mail_sink, email, old):
         code = mail_sink.code_for(email)
         return code if code != old else None
 
-    return eventually(newer, what="another code")
+    return wait_for(newer, what="another code")
 
 
 def action_token(node, mail_sink, email, action):
@@ -89,7 +89,7 @@ def test_a_changed_password_signs_out_the_others_with_a_reason(node, alice, serv
       await until(() => state.alice.status === "online");
       const ends = state.other.events.filter(({{ name }}) => name === "signedout").map(({{ data }}) => data);
       return [before !== state.alice.session.token, state.alice.status, ends, state.other.status];
-    """) == [True, "online", [{"reason": "token_revoked"}], "offline"]
+    """) == [True, "online", [{"reason": "token_revoked", "forget": True}], "offline"]
 
 
 def test_a_device_has_a_name_in_any_script(node, alice, server):

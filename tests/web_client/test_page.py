@@ -9,8 +9,8 @@ import pytest
 from django.contrib.staticfiles import finders
 from django.test import Client
 
-from config import web_client
-from config.static_files import COMMENT_LINES
+from portal.client import page
+from server.static_files import COMMENT_LINES
 
 pytestmark = pytest.mark.once
 
@@ -54,23 +54,56 @@ def test_the_page_is_in_the_language_of_the_browser(browser):
     assert "<p>Diese Seite braucht JavaScript." in html
 
 
+def test_a_link_to_the_page_is_shown_with_words_and_a_picture(browser, settings):
+    settings.SITE_URL = "https://chat.example.com"
+    html = browser.get("/").content.decode()
+    shown = dict(re.findall(r'<meta property="og:(\w+)" content="([^"]+)">', html))
+    picture = shown.pop("image").removeprefix(settings.SITE_URL)
+    assert browser.get(picture)["Content-Type"] == "image/png"
+    assert shown == {
+        "type": "website",
+        "title": "Parley",
+        "description": "Messages and calls between two people.",
+        "url": "https://chat.example.com",
+    }
+    # A drawing is shown by no such program.
+    settings.PRODUCT_LOGO = Path("logo.svg")
+    assert "og:image" not in browser.get("/").content.decode()
+
+
+def test_a_phone_can_put_the_client_among_its_apps(browser, settings):
+    html = browser.get("/app/").content.decode()
+    response = browser.get(re.search(r'<link rel="manifest" href="([^"]+)">', html)[1])
+    assert response["Content-Type"] == "application/manifest+json"
+    manifest = response.json()
+    assert (manifest["name"], manifest["start_url"], manifest["display"]) == ("Parley", "/app/", "standalone")
+    assert f'<meta name="theme-color" content="{manifest["theme_color"]}"' in html
+    for icon in manifest["icons"]:
+        assert browser.get(icon["src"])["Content-Type"] == icon["type"]
+    settings.PRODUCT_LOGO = Path(finders.find("pages/icon.png"))
+    icons = browser.get("/app/manifest.json").json()["icons"]
+    assert [(icon["src"], icon["type"]) for icon in icons] == [("/logo", "image/png")]
+    settings.WEB_CLIENT = False
+    assert browser.get("/app/manifest.json").status_code == 404
+
+
 def test_every_module_has_a_hashed_name_and_is_kept_for_ever(browser):
     html = browser.get("/app/").content.decode()
     imports = json.loads(re.search(r'<script type="importmap"[^>]*>(.*?)</script>', html)[1])["imports"]
     assert {"preact", "preact/hooks", "htm", "/static/app/main.js"} <= set(imports)
     addresses = set(re.findall(r'(?:href|src)="(/static/[^"]+)"', html)) | set(imports.values())
     for address in addresses:
-        assert re.search(r"\.[0-9a-f]{12}\.\w+$", address), address
+        assert re.search(r"\.[0-9a-f]{8}\.\w+$", address), address
         response = browser.get(address, headers={"Accept-Encoding": "gzip"})
         assert response.status_code == 200
         assert response["Cache-Control"] == "max-age=31536000, public, immutable"
-        assert response["Content-Encoding"] == "gzip"
+        assert address.endswith(".png") or response["Content-Encoding"] == "gzip"
 
 
 def test_a_browser_loads_no_lines_that_are_only_comments(browser):
-    for name in web_client.modules():
-        source = (web_client.ROOT / name).read_bytes()
-        address = "/static/" + name.replace(".", ".000000000000.")
+    for name in page.modules():
+        source = (page.ROOT / name).read_bytes()
+        address = "/static/" + name.replace(".", ".00000000.")
         body = gzip.decompress(browser.get(address, headers={"Accept-Encoding": "gzip"}).content)
         # None of them is a line of a text.
         assert all(source.count(b"`", 0, line.start()) % 2 == 0 for line in COMMENT_LINES.finditer(source)), name
@@ -81,7 +114,7 @@ def test_a_browser_loads_no_lines_that_are_only_comments(browser):
 @pytest.mark.parametrize("name", ["admin/js/vendor/jquery/jquery.js", "admin/js/core.js", "vendor/preact.mjs"])
 def test_files_of_other_projects_are_sent_as_they_are(browser, name):
     stem, _, extension = name.rpartition(".")
-    response = browser.get(f"/static/{stem}.000000000000.{extension}", headers={"Accept-Encoding": "gzip"})
+    response = browser.get(f"/static/{stem}.00000000.{extension}", headers={"Accept-Encoding": "gzip"})
     assert gzip.decompress(response.content) == Path(finders.find(name)).read_bytes()
 
 
@@ -96,16 +129,16 @@ def test_files_of_other_projects_are_sent_as_they_are(browser, name):
     ],
 )
 def test_a_file_is_compressed_for_who_accepts_it(browser, accepted, encoding):
-    response = browser.get("/static/app/main.000000000000.js", headers={"Accept-Encoding": accepted})
+    response = browser.get("/static/app/main.00000000.js", headers={"Accept-Encoding": accepted})
     assert response.get("Content-Encoding") == encoding
     assert response["Vary"].startswith("Accept-Encoding")
 
 
 def test_an_older_hash_gets_the_file_of_today_and_is_kept_by_no_cache(browser):
-    response = browser.get("/static/app/main.000000000000.js")
+    response = browser.get("/static/app/main.00000000.js")
     assert (response.status_code, response["Cache-Control"]) == (200, "no-cache")
-    assert browser.get("/static/app/nothing.000000000000.js").status_code == 404
-    assert browser.get("/static/../config/settings.000000000000.py").status_code == 404
+    assert browser.get("/static/app/nothing.00000000.js").status_code == 404
+    assert browser.get("/static/../config/settings.00000000.py").status_code == 404
 
 
 def test_without_the_client_the_documentation_stands_at_the_root(browser, settings):

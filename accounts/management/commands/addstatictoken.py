@@ -5,27 +5,26 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from accounts.management.user_commands import find_user
-from core.operator import PlainCommand, actor, not_blank
+from core.commands import PlainCommand, actor
 
 
 class Command(PlainCommand):
-    help = "Add one recovery code to those of a staff member, and print it."
+    help = "Add one random recovery code to those of a staff member, and print it."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("user", help="e-mail address or id")
-        parser.add_argument("-t", "--token", type=not_blank, help="the code (a random one)")
 
     def handle(self, *args: Any, **options: Any) -> str:
         # Imported here: they need the apps of django-otp, which a project may do without.
         from django_otp.plugins.otp_totp.models import TOTPDevice
 
-        from accounts.admin_site import sign_in
+        from accounts.staff import sign_in
 
         user = find_user(options["user"])
         if not user.is_staff:
             raise CommandError(f"{user.email} is not a staff member.")
         if not TOTPDevice.objects.filter(user=user, confirmed=True).exists():
-            # A code alone would be a second factor, too, and who has one adds no app.
+            # A code alone would count as a second factor, and then the site would not ask to set up an app.
             raise CommandError(f"{user.email} has no authenticator app yet: the password alone opens the page for it.")
         reason = "manage.py addstatictoken"
-        return sign_in.add_static_code(user=user, reason=reason, actor=actor(), code=options["token"])
+        return sign_in.add_static_code(user=user, reason=reason, actor=actor())

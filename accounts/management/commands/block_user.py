@@ -2,7 +2,7 @@ from django.core.management.base import CommandParser
 
 from accounts.management.user_commands import UserCommand
 from accounts.services import account_status
-from core.operator import future_moment
+from core.commands import future_moment
 
 
 class Command(UserCommand):

@@ -9,13 +9,13 @@ from rest_framework.exceptions import ValidationError
 from accounts.exceptions import UserNotFound
 from accounts.management.user_commands import find_user
 from accounts.services import account_status
-from core.operator import NothingMatched, PlainCommand, actor
+from core.commands import NothingMatched, PlainCommand, actor
 
 TRIES = 3
 
 
 class Command(PlainCommand):
-    """In place of Django's, which writes back the whole account as it was before the password was typed."""
+    """Replaces Django's command, which saves the whole account as it was before the password was typed."""
 
     help = "Ask for a new password of an account, and sign it out everywhere."
 

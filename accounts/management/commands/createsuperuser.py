@@ -6,7 +6,7 @@ from django.contrib.auth.management.commands import createsuperuser
 
 from accounts.models import User
 from accounts.services import audit
-from core.operator import PlainCommand, actor
+from core.commands import PlainCommand, actor
 
 
 class Command(PlainCommand, createsuperuser.Command):

@@ -10,13 +10,13 @@ from django.utils import timezone
 
 from accounts.management.user_commands import find_user
 from accounts.services import account_status, export
+from core.commands import OperatorCommand, actor, output_path
 from core.conf import project
-from core.operator import OperatorCommand, actor, output_path
 
 
 @contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
-    """A new file that its owner alone may read, from its first byte on; removed again after an error."""
+    """A new file that only its owner may read, from the first byte on; removed after an error."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         try:
             yield file
@@ -35,7 +35,9 @@ class Command(OperatorCommand):
             type=output_path,
             help="the zip file to write; it must not exist (default: a new one in var/exports)",
         )
-        parser.add_argument("--reason", default="", help="kept in the audit log")
+        parser.add_argument(
+            "--reason", default="", help="kept in the audit log, and part of the export of the user's data"
+        )
 
     def act(self, **options: Any) -> dict[str, Any]:
         user = find_user(options["user"])
@@ -51,7 +53,7 @@ class Command(OperatorCommand):
             with new_file(path) as file, export.archive(user_id=user.id) as archive:
                 shutil.copyfileobj(archive, file)
                 result["bytes"] = file.tell()
-                # Within: without its row in the audit log the file is removed again.
+                # Inside the block: if the audit log cannot be written, the file is removed.
                 account_status.record_export(user=user, actor=actor(), reason=options["reason"])
         except OSError as error:
             raise CommandError(f"{error.filename or path}: {error.strerror}") from error

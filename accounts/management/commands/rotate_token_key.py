@@ -8,9 +8,9 @@ from django.utils import timezone
 
 from accounts.conf import conf
 from accounts.services import audit
-from core.exclusive import exclusive
-from core.operator import OperatorCommand, actor, replace_file
-from core.transactions import unit_of_work
+from core.commands import OperatorCommand, actor, replace_file
+from core.database.exclusive import exclusive
+from core.database.transactions import unit_of_work
 
 
 class Command(OperatorCommand):
@@ -64,13 +64,13 @@ def _kid(pair: str) -> str:
 
 
 def _made_at(pair: str) -> str:
-    """When this command has made a key, as its name tells; "" for other names."""
+    """The time in the name of a key that this command has made; "" for other names."""
     kid = _kid(pair)
     return kid if re.fullmatch(r"\d{14}", kid) else ""
 
 
 def _write(path: Path | None, pairs: list[str], kids: list[str]) -> None:
-    """Adds the row of the audit log, and writes the file if there is one: both or neither."""
+    """Writes the audit log, and the file if there is one: both or neither."""
     with unit_of_work():
         audit.record(action="token_key.rotated", actor=actor(), kids=kids)
         if path is None:

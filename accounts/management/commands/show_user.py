@@ -4,9 +4,9 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from accounts.management.user_commands import find_user
-from accounts.services import login_lockout, two_step
-from core.operator import OperatorCommand
-from core.text import language_tag
+from accounts.sign_in import lockout, second_step
+from core.commands import OperatorCommand
+from core.languages import language_tag
 
 
 class Command(OperatorCommand):
@@ -21,6 +21,7 @@ class Command(OperatorCommand):
         now = timezone.now()
         return {
             "user_id": user.id,
+            "external_id": user.external_id,
             "email": user.email,
             "username": user.username,
             "first_name": user.first_name,
@@ -33,9 +34,9 @@ class Command(OperatorCommand):
             "blocked": user.is_blocked(now),
             "blocked_until": user.blocked_until,
             "blocked_reason": user.blocked_reason,
-            "locked_until": login_lockout.locked_until(user, now),
+            "locked_until": lockout.locked_until(user, now),
             "wrong_passwords": user.wrong_passwords,
-            "wrong_second_passwords": two_step.wrong_guesses_today(user),
+            "wrong_second_passwords": second_step.wrong_guesses_today(user),
             "two_step": user.two_step_enabled,
             "recovery_codes_left": user.recovery_codes.unused().count(),
             "sessions": user.sessions.signed_in(now).count(),

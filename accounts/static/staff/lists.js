@@ -1,4 +1,7 @@
 // The key "/" goes to the search box, as in the web client; filters are saved under a name in this browser.
+import { SafeStorage, browserStorage } from "../sdk/parley/storage.js";
+
+const kept = new SafeStorage(browserStorage("localStorage"));
 const search = document.getElementById("searchbar") ?? document.getElementById("nav-filter");
 
 document.addEventListener("keydown", (event) => {
@@ -21,12 +24,12 @@ if (saved) {
 
   const read = () => {
     try {
-      return Object.entries(JSON.parse(localStorage.getItem(key) ?? "{}"));
+      return Object.entries(JSON.parse(kept.getItem(key) ?? "{}"));
     } catch {
       return [];
     }
   };
-  const write = (filters) => localStorage.setItem(key, JSON.stringify(Object.fromEntries(filters)));
+  const write = (filters) => kept.setItem(key, JSON.stringify(Object.fromEntries(filters)));
 
   const draw = () => {
     const filters = read();

@@ -5,8 +5,8 @@ import threading
 from typing import Any
 
 from core import process
+from core.commands import PlainCommand
 from core.conf import refuse_unsafe_settings
-from core.operator import PlainCommand
 from notifications.services import delivery
 
 

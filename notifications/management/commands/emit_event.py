@@ -13,8 +13,8 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
 from accounts.services import audit
-from core.operator import PlainCommand, actor, discard_output, moment
-from core.text import parse_id
+from core.commands import PlainCommand, actor, discard_output, moment
+from core.ids import parse_id
 from notifications.conf import conf
 from notifications.kinds import EVENT_KINDS, KINDS
 from notifications.services import ingestion
@@ -44,7 +44,7 @@ class Command(PlainCommand):
         values = {name: options[name] for name in names if options[name] is not None}
         events = [_event(values, retract=options["retract"])] if values or options["retract"] else _lines()
         counts: Counter[str] = Counter()
-        # Each event is a transaction of its own; a dry run is one that is taken back.
+        # Each event is a transaction of its own; a dry run rolls it back.
         with transaction.atomic() if options["dry_run"] else nullcontext():
             for start in range(0, len(events), conf.EVENTS_PER_REQUEST):
                 batch = events[start : start + conf.EVENTS_PER_REQUEST]
@@ -127,7 +127,7 @@ def _standard_input() -> list[str]:
     if sys.stdin is None or sys.stdin.isatty():
         return []
     try:
-        # Not `splitlines`: JSON may hold other line breaks of Unicode.
+        # `splitlines` would also split at Unicode line breaks, which JSON may contain.
         return sys.stdin.read().split("\n")
     except UnicodeDecodeError as error:
         raise CommandError("Standard input is not UTF-8.") from error

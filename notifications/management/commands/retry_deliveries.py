@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from core.operator import NothingMatched, OperatorCommand, actor, moment, positive
+from core.commands import NothingMatched, OperatorCommand, actor, moment, positive
 from notifications.models import Delivery
 from notifications.services import delivery
 
@@ -13,10 +13,10 @@ class Command(OperatorCommand):
     help = "Send failed pushes again; with --state pending, send pending ones now."
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("ids", nargs="*", type=positive, help="only these rows")
+        parser.add_argument("ids", nargs="*", type=positive, help="only these deliveries")
         parser.add_argument("--state", choices=["dead", "pending"], default="dead")
-        parser.add_argument("--channel", choices=["push", "mail"])
-        parser.add_argument("--since", type=moment, help="only rows from this day or moment on")
+        parser.add_argument("--channel", choices=["push", "mail", "webhook"])
+        parser.add_argument("--since", type=moment, help="only deliveries from this day or moment on")
         parser.add_argument("--limit", type=positive, default=1000)
         parser.add_argument("--reason", default="", help="kept in the audit log")
 

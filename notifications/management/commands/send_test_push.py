@@ -7,11 +7,12 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import CommandError, CommandParser
 
 from accounts.management.user_commands import find_user
-from core.operator import NothingMatched, OperatorCommand, actor, positive
-from core.text import supported_language
+from core.commands import NothingMatched, OperatorCommand, actor, positive
+from core.languages import supported_language
 from notifications.channels import Dead, Failed, push_channel
 from notifications.conf import conf
 from notifications.models import Device
+from notifications.selectors import unread_count
 from notifications.services import delivery
 from notifications.services.delivery.push_messages import test_message
 
@@ -31,7 +32,7 @@ class Command(OperatorCommand):
         if not devices:
             raise NothingMatched(f"{user.email} has no device that pushes could reach.")
         if options["dry_run"]:
-            return {"user_id": user.id, "devices": self.validate(devices), "dry_run": True}
+            return {"user_id": user.id, "devices": self.validate(user.id, devices), "dry_run": True}
         if conf.PUSH_BACKEND == "off":
             raise CommandError("Push is switched off: set PUSH_BACKEND.")
         queued = delivery.send_test_push(user=user, device_ids=[device.id for device in devices], actor=actor())
@@ -40,16 +41,17 @@ class Command(OperatorCommand):
         self.report("Queued; a running `serve` or `deliver` sends it.")
         return {"user_id": user.id, "queued": queued, "dry_run": False}
 
-    def validate(self, devices: Iterable[Device]) -> list[dict[str, Any]]:
-        """What a dry run of the push service says about each device."""
+    def validate(self, user_id: int, devices: Iterable[Device]) -> list[dict[str, Any]]:
+        """Prints the result of the push service's dry run for each device."""
         try:
             channel = push_channel()
         except ImproperlyConfigured as error:
             raise CommandError(str(error)) from error
         results = []
+        badge = unread_count(user_id)
         for device in devices:
             language = supported_language(device.locale, device.user.language)
-            message = test_message(device.registration_id, language=language)
+            message = test_message(device.registration_id, device.type, language=language, badge=badge)
             outcome = channel.send(message, dry_run=True) if channel else Dead("push is switched off")
             error = outcome.error if isinstance(outcome, Failed) else ""
             results.append({"device_id": device.id, "token": device.masked_token, "ok": not error, "error": error})

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 
-from core.operator import OperatorCommand
+from core.commands import OperatorCommand
 from notifications import selectors
 from notifications.models import Notification
 

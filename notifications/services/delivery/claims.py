@@ -1,7 +1,7 @@
-"""Claims, releases and finishes rows of the queue: one statement each, for a whole batch.
+"""Claims, releases and finishes deliveries: one statement each, for a whole batch.
 
-A claim writes a lease into the row. The rows of a worker that died are claimed again when the lease has
-expired. Invariant: every row is sent at least once; at most one batch per dead worker is sent twice.
+A claim writes a lease into the row. The deliveries of a worker that died are claimed again when the lease has expired.
+Invariant: every delivery is sent at least once; at most one batch per dead worker is sent twice.
 """
 
 import json
@@ -15,22 +15,22 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from core.database import as_parameter, is_any, moment, on_postgresql
+from core.database.statements import as_parameter, is_any, moment, on_postgresql
 from core.text import encodable
 from notifications.conf import conf
 from notifications.models import Delivery
 
 State = Delivery.State
 
-# Candidates per claimed row, and the fewest candidates: enough to take rows of several recipients in turns.
+# Candidates per claimed delivery, and the fewest candidates: enough to take several recipients in turns.
 _CANDIDATES_PER_ROW, _MIN_CANDIDATES = 4, 200
-# The most rows that one sweep releases.
+# The most deliveries that one sweep releases.
 _SWEPT = 500
 
 
 @dataclass(slots=True)
 class DeliveryResult:
-    """The new state of a leased row. Without `count_attempt` the attempt that the claim counted is taken back."""
+    """The new state of a leased delivery. Without `count_attempt` the attempt that the claim counted is taken back."""
 
     id: int
     lease_until: datetime
@@ -44,7 +44,8 @@ class DeliveryResult:
 
 @dataclass(slots=True)
 class Claimed:
-    """The columns of a leased row that its worker needs. Not a model: a worker claims thousands a second."""
+    """The columns of a leased delivery that its worker needs. It is not a model, because a worker claims thousands a
+    second."""
 
     id: int
     kind: str
@@ -65,7 +66,7 @@ class Claimed:
         return DeliveryResult(id=self.id, lease_until=self.lease_until, state=state, error=error, **more)
 
     def unchanged(self, due_at: datetime | None = None) -> DeliveryResult:
-        """Back to the queue, as if it had not been claimed."""
+        """Returns the delivery to the queue, as if it had not been claimed."""
         return self.result(State.PENDING, self.last_error, due_at=due_at, count_attempt=False)
 
     @property
@@ -80,16 +81,18 @@ _COLUMNS = ", ".join(column.name for column in fields(Claimed))
 _FIRST = "SELECT id FROM ranked ORDER BY priority, turn, due_at, id LIMIT %s"
 
 
+# docs/decisions/delivery.md#0025 explains the locks of a claim, and why its statement is not prepared.
 def claim(*, channel: str, limit: int, busy: Collection[int] = ()) -> list[Claimed]:
-    """Lease up to `limit` due rows, the urgent ones first, in turns between their recipients.
+    """Lease up to `limit` due deliveries, urgent ones first, in turns between their recipients.
 
-    `busy` are recipients whose rows this worker already holds: only their calls and codes are claimed. Expired rows
-    are claimed, too, and the worker finishes them; that needs no index of its own.
+    `busy` are recipients whose deliveries this worker already holds: only their calls and codes are claimed. Expired
+    deliveries are claimed, too, and the worker finishes them; that needs no index of its own.
     """
     now = timezone.now()
     at = as_parameter(now)
     is_postgres = on_postgresql()
-    # Not prepared: the best plan depends on how many rows are due, which changes faster than the statistics.
+    # The statement is not prepared: the best plan depends on how many rows are due, which changes faster than the
+    # statistics.
     with connection.cursor() as cursor:
         if not is_postgres:
             # An idle worker must not queue for the one write lock of the file.
@@ -133,8 +136,38 @@ def claim(*, channel: str, limit: int, busy: Collection[int] = ()) -> list[Claim
     return sorted(claimed, key=lambda row: (row.priority, row.due_at, row.id))
 
 
+def claim_webhooks(*, target: str, limit: int) -> list[Claimed]:
+    """Lease up to `limit` due webhooks of a target, in the order of their events, even when a retry has delayed one."""
+    now = timezone.now()
+    at = as_parameter(now)
+    due = "SELECT id FROM notifications_delivery WHERE state = 'pending' AND channel = 'webhook' AND target = %s AND due_at <= %s"
+    with connection.cursor() as cursor:
+        if not on_postgresql():
+            cursor.execute(f"{due} LIMIT 1", [target, at])
+            if cursor.fetchone() is None:
+                return []
+        first = f"{due} ORDER BY id LIMIT %s {'FOR UPDATE SKIP LOCKED' if on_postgresql() else ''}"
+        cursor.execute(
+            f"""
+            WITH candidate AS {"MATERIALIZED" if on_postgresql() else ""} ({first})
+            UPDATE notifications_delivery SET state = 'leased', lease_until = %s, tries = tries + 1
+            WHERE id IN (SELECT id FROM candidate) RETURNING {_COLUMNS}
+            """,
+            [target, at, limit, as_parameter(now + timedelta(seconds=conf.LEASE_SECONDS))],
+        )
+        claimed = [_claimed(*columns) for columns in cursor.fetchall()]
+    return sorted(claimed, key=lambda row: row.id)
+
+
+def release_webhooks(*, target: str, kept: Collection[int]) -> int:
+    """Return the webhooks of a target that another process has leased, when this one begins to serve the target. `kept`
+    are this process's own."""
+    leased = Delivery.objects.filter(channel=Delivery.Channel.WEBHOOK, target=target, state=State.LEASED)
+    return _release(leased.exclude(id__in=kept))
+
+
 def _claimed(*columns: Any) -> Claimed:
-    """A row as the database returns it: JSON as text, and on SQLite times without a zone."""
+    """Reads a row as the database returns it: JSON as text, and on SQLite times without a zone."""
     row = Claimed(*columns)
     # Most pushes have none.
     payload = cast(str, row.payload)
@@ -145,10 +178,11 @@ def _claimed(*columns: Any) -> Claimed:
 
 
 def finish(results: Sequence[DeliveryResult]) -> None:
-    """Write the results of leased rows, in one statement, which locks them in the order of their ids (`lock_in_order`).
+    """Write the results of leased deliveries in one statement, which locks them in the order of their ids
+    (`lock_in_order`).
 
-    A sent row is recorded as sent even if another worker holds it now. Any other result is recorded only
-    while the lease is still the worker's own.
+    A sent delivery is recorded as sent even if another worker holds it now. Any other result is recorded only while the
+    lease is still the worker's own.
     """
     if not results:
         return
@@ -197,7 +231,7 @@ def finish(results: Sequence[DeliveryResult]) -> None:
 
 
 def sweep() -> None:
-    """Release the rows of dead workers, whose leases have expired."""
+    """Release the deliveries of dead workers, whose leases have expired."""
     now = timezone.now()
     abandoned = Delivery.objects.filter(state=State.LEASED, lease_until__lte=now)
     if abandoned.exists():
@@ -207,15 +241,15 @@ def sweep() -> None:
 
 
 def release_all_leases() -> int:
-    """Return every leased row at once: for the one worker of a database, when it starts."""
+    """Return every leased delivery at once, when the only worker of a database starts."""
     return _release(Delivery.objects.filter(state=State.LEASED))
 
 
 def _release(rows: QuerySet[Delivery]) -> int:
-    """Release the rows without counting the attempt: the worker failed, not the delivery."""
+    """Release deliveries without counting the attempt: the worker failed, not the delivery."""
     return rows.update(state=State.PENDING, lease_until=None, tries=Greatest(F("tries") - 1, 0))
 
 
 def _storable(text: object) -> str:
-    """Remove characters that PostgreSQL refuses: the text may come from a faulty service."""
+    """Remove characters that PostgreSQL refuses, because the text may come from a faulty service."""
     return encodable(str(text)).replace("\x00", "")

@@ -1,12 +1,13 @@
 """Mail: Django's `send_mail` queues it inside the transaction that causes it, the worker sends it through the real backend
 (settings.NOTIFICATIONS_MAIL_TRANSPORT).
 
-The queue keeps the content encrypted, so that only the process that sends a mail can read it: a mail that waits may
-hold a code, and a copy of the database, a report or a page that shows the row shows no code.
+The queue keeps the content encrypted, so that only the process that sends a mail can read it. A waiting mail may hold a
+code, which a copy of the database, a report or an admin page must not show.
 """
 
 import base64
 import contextlib
+import io
 import json
 import re
 import smtplib
@@ -14,6 +15,9 @@ import threading
 import uuid
 from collections.abc import Sequence
 from datetime import timedelta
+from email.generator import BytesGenerator
+from email.headerregistry import Address
+from email.policy import SMTPUTF8
 from email.utils import formatdate, parseaddr
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +29,12 @@ from django.db import transaction
 from django.db.models import Subquery
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+from django.utils.encoding import punycode
 
+from accounts.emails.texts import EMAIL_TEXTS
 from notifications.channels import Dead, Outcome, Retry, Sent, Unavailable
 from notifications.conf import conf
+from notifications.kinds import OTHER_MAIL
 from notifications.models import Delivery
 from notifications.services.delivery.claims import Claimed, DeliveryResult
 from notifications.services.delivery.sending import DeliveryHandler, Job
@@ -37,8 +44,9 @@ if TYPE_CHECKING:
     from cryptography.fernet import MultiFernet
 
 
-# Headers that the queue reads and removes: the priority `code` sends a mail before everything but calls, and a mail
+# Headers that the queue reads and removes: the kind of mail, a key of EMAIL_TEXTS, for the list of deliveries; the priority `code` sends a mail before everything but calls, and a mail
 # that was not sent within these seconds expires.
+KIND_HEADER = "X-Delivery-Kind"
 PRIORITY_HEADER = "X-Delivery-Priority"
 EXPIRES_HEADER = "X-Delivery-Expires-In"
 
@@ -53,7 +61,7 @@ class QueueingEmailBackend(BaseEmailBackend):
     """The e-mail backend of the project (EMAIL_BACKEND). A mail belongs to the transaction that queues it."""
 
     def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
-        """Queue mails; they leave after the commit. Returns how many.
+        """Queue mails, which are sent after the commit. Returns how many.
 
         BadHeaderError for a line break in an address or subject, ValueError for attachments.
         """
@@ -64,7 +72,7 @@ class QueueingEmailBackend(BaseEmailBackend):
         return len(rows)
 
     def discard_messages(self, email_messages: Sequence[EmailMessage]) -> None:
-        """The same work as `send_messages` without a row, so that timing does not reveal whether a mail is sent."""
+        """Do the work of `send_messages` and queue nothing, so that timing does not reveal whether a mail is sent."""
         with transaction.atomic():
             self.send_messages(email_messages)
             transaction.set_rollback(True)
@@ -74,11 +82,12 @@ class QueueingEmailBackend(BaseEmailBackend):
 def _mail_row(message: EmailMessage) -> Delivery:
     now = timezone.now()
     headers = {name: str(value) for name, value in message.extra_headers.items()}
+    kind = headers.pop(KIND_HEADER, OTHER_MAIL)
     is_code = headers.pop(PRIORITY_HEADER, "") == "code"
     seconds = float(headers.pop(EXPIRES_HEADER, conf.CODE_MAIL_SECONDS if is_code else conf.MAIL_SECONDS))
     domain = parseaddr(message.from_email)[1].rpartition("@")[2] or "localhost"
-    # A mail that has to be sent twice arrives under one id: mailboxes show it once. It begins with the
-    # moment in microseconds: several threads send, and a date has whole seconds.
+    # A mail that has to be sent twice keeps its id, so mailboxes show it once. The id begins with the time in
+    # microseconds: several threads send, and the Date header has whole seconds.
     headers.setdefault("Message-ID", f"<{int(now.timestamp() * 1_000_000):017}.{uuid.uuid4().hex}@{domain}>")
     headers.setdefault("Date", formatdate(now.timestamp()))
     content = _mail_content(message, headers)
@@ -86,7 +95,7 @@ def _mail_row(message: EmailMessage) -> Delivery:
     owner = get_user_model()._default_manager.filter(email=address).values("id")[:1]
     return Delivery(
         channel=Delivery.Channel.MAIL,
-        kind="mail",
+        kind=kind if kind in EMAIL_TEXTS else OTHER_MAIL,
         dedupe_key=f"mail:{headers['Message-ID']}"[:200],
         priority=Delivery.Priority.CODE if is_code else Delivery.Priority.REST,
         recipient_id=Subquery(owner),
@@ -126,7 +135,7 @@ def encrypt(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def decrypt(payload: dict[str, Any]) -> dict[str, Any]:
-    """The content of a mail. Unreadable without its key."""
+    """The content of a mail. Raises UnknownKey without its key."""
     from cryptography.fernet import InvalidToken
 
     try:
@@ -146,7 +155,7 @@ def _fernet() -> "MultiFernet":
 
 
 class MailHandler(DeliveryHandler):
-    """A thread keeps its connection while it has something to send; `idle` closes it."""
+    """Each thread keeps its connection while it has something to send; `idle` closes it."""
 
     def __init__(self) -> None:
         self._own = threading.local()
@@ -170,7 +179,15 @@ class MailHandler(DeliveryHandler):
             self.idle()
             return Unavailable(f"the mail server cannot be reached ({_describe(error)})")
         try:
-            connection.send_messages([job.message])
+            smtp = getattr(connection, "connection", None)
+            if isinstance(smtp, smtplib.SMTP) and _needs_smtputf8(job.message):
+                smtp.ehlo_or_helo_if_needed()
+                if not smtp.has_extn("smtputf8"):
+                    # As an encoded word, the address would be another mailbox.
+                    return Dead("the mail server takes no address with letters beyond ASCII (it has no SMTPUTF8)")
+                _send_with_smtputf8(smtp, job.message)
+            else:
+                connection.send_messages([job.message])
         except Exception as error:
             self.idle()
             return classify(error)
@@ -204,10 +221,43 @@ def _message(content: dict[str, Any]) -> EmailMultiAlternatives:
     return message
 
 
+def _needs_smtputf8(message: EmailMessage) -> bool:
+    """Whether a mailbox of the mail has letters beyond ASCII before the `@` (RFC 6531). Domains and names can be encoded."""
+    return not all(_mailbox(address)[0].isascii() for address in [message.from_email, *message.recipients()])
+
+
+def _mailbox(address: str) -> tuple[str, str]:
+    """The local part and the domain, the latter in ASCII, of an address with or without a name."""
+    local, _at, domain = parseaddr(address)[1].rpartition("@")
+    return local, punycode(domain)
+
+
+def _send_with_smtputf8(smtp: smtplib.SMTP, message: EmailMessage) -> None:
+    """Sends a mail with its addresses as they are, in the envelope and in the headers (RFC 6532). Django would encode them."""
+    rendered = message.message()
+    headers = {"From": [message.from_email], "To": message.to, "Cc": message.cc, "Reply-To": message.reply_to}
+    for name in headers.keys() & rendered.keys():
+        # Django would encode an address that is assigned.
+        rendered.replace_header(name, ", ".join(map(_as_it_is, headers[name])))
+    content = io.BytesIO()
+    BytesGenerator(content, mangle_from_=False, policy=SMTPUTF8).flatten(rendered, linesep="\r\n")
+    smtp.sendmail(
+        "@".join(_mailbox(message.from_email)),
+        ["@".join(_mailbox(address)) for address in message.recipients()],
+        content.getvalue(),
+        mail_options=["SMTPUTF8", "BODY=8BITMIME"],
+    )
+
+
+def _as_it_is(address: str) -> str:
+    local, domain = _mailbox(address)
+    return str(Address(parseaddr(address)[0], local, domain))
+
+
 def classify(error: Exception) -> Outcome:
     """Classifies errors of an open connection. Only codes are kept, because the texts of servers repeat addresses."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
-        # With several recipients: as long as one is only put off, the mail is tried again.
+        # With several recipients, the mail is tried again as long as one of them may accept it later.
         code, text = min(error.recipients.values(), default=(0, b""), key=lambda refusal: refusal[0])
         return _refusal(code, text, of="the recipient")
     if isinstance(error, smtplib.SMTPDataError):
@@ -226,7 +276,7 @@ def _refusal(code: int, text: bytes | str, *, of: str) -> Outcome:
     if code == _CLOSING:
         return Unavailable("the mail server closes (421)")
     if code == _SIGN_IN_REQUIRED or _POLICY.match(text if isinstance(text, bytes) else text.encode()):
-        # It may concern all our mails, as when the server does not relay for us.
+        # The refusal may concern all our mails, for example when the server does not relay for us.
         return Retry(f"the mail server does not permit {of} ({code})")
     if code >= 500:
         return Dead(f"the mail server refuses {of} ({code})")

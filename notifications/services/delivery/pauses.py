@@ -1,4 +1,4 @@
-"""Pauses a channel whose service refuses all requests; a few rows probe it, the first success ends the pause."""
+"""Pauses a channel whose service refuses all requests. A few deliveries probe it; the first success ends the pause."""
 
 import logging
 import time
@@ -9,15 +9,15 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from notifications.channels import Dead, DeviceGone, Outcome, RateLimited, Retry, Sent, Unavailable
+from notifications.channels import Dead, DeviceGone, Outcome, RateLimited, Retry, Sent, TargetGone, Unavailable
 from notifications.conf import conf
 from notifications.models import ChannelPause
 
 log = logging.getLogger(__name__)
 
-# Consecutive failures, of as many users, after which the service counts as failing.
+# After so many consecutive failures, of as many users, the service counts as failing.
 _FAILURES = 8
-# So many tokens of another project without a success between: the credentials are wrong, not the tokens.
+# After so many tokens of another project without a success in between, the credentials are wrong, not the tokens.
 _MISMATCHED_DEVICES = 5
 # The latest answers about tokens: if half of them name another project, the credentials are wrong.
 _WINDOW = 20
@@ -52,7 +52,7 @@ def resume(channel: str) -> None:
 
 @dataclass
 class CircuitBreaker:
-    """Distinguishes a failing service from failing rows, by the answers to one worker."""
+    """Distinguishes a failing service from failing deliveries, by the answers to one worker."""
 
     _failed: set[object] = field(default_factory=set)
     _mismatched_devices: set[object] = field(default_factory=set)
@@ -72,7 +72,7 @@ class CircuitBreaker:
         if isinstance(outcome, Unavailable):
             return outcome.error
         if isinstance(outcome, RateLimited) and outcome.after is not None:
-            # The service works, and named a time for this row.
+            # The service works and named a time for this delivery.
             return ""
         if isinstance(outcome, Retry):
             self._failed.add(recipient)
@@ -80,8 +80,8 @@ class CircuitBreaker:
                 self._failed.clear()
                 return f"{_FAILURES} people in a row could not be served, at last: {outcome.error}"
             return ""
-        if isinstance(outcome, Dead | DeviceGone):
-            # The service works: it rejected this row alone.
+        if isinstance(outcome, Dead | DeviceGone | TargetGone):
+            # The service works; it rejected this delivery alone.
             self._failed.clear()
             return ""
         return self._record_mismatch(device, now)
@@ -97,7 +97,7 @@ class CircuitBreaker:
         return ""
 
     def is_isolated_mismatch(self, device: object) -> bool:
-        """Only this token is of another project: other devices were reached since its first mismatch."""
+        """Only this token belongs to another project: other devices were reached since its first mismatch."""
         first_at = self._first_mismatch.get(device)
         are_few_answers = self._answers.count(False) * 2 < len(self._answers)
         return first_at is not None and self._last_success > first_at and are_few_answers

@@ -1,6 +1,7 @@
 """The delivery handler of pushes: checks again, renders in the recipient's language, sends."""
 
 import logging
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum, auto
@@ -11,10 +12,10 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from accounts.selectors import signed_in_sessions
-from core.text import supported_language
+from core.languages import supported_language
 from notifications.channels import Outcome, PushChannel, push_channel
 from notifications.conf import conf
-from notifications.kinds import CALL_KINDS
+from notifications.kinds import CALL_KINDS, READ
 from notifications.models import Delivery, Device
 from notifications.selectors import quiet_ids, unread_counts
 from notifications.services.delivery.claims import Claimed, DeliveryResult
@@ -22,8 +23,10 @@ from notifications.services.delivery.push_messages import (
     call_message,
     notification_message,
     push_contents,
+    read_message,
     test_message,
 )
+from notifications.services.delivery.read_elsewhere import last_read_pushes, to_take_away
 from notifications.services.delivery.sending import DeliveryHandler, Job
 
 
@@ -62,6 +65,9 @@ def register_socket_statuses(statuses: Statuses | None) -> None:
 
 log = logging.getLogger(__name__)
 
+# How long to wait for the result of a push that was being sent while its notification was read.
+_BEING_SENT = timedelta(seconds=1)
+
 State = Delivery.State
 
 
@@ -70,7 +76,7 @@ class PushHandler(DeliveryHandler):
         self._channel: PushChannel | None = None
 
     def prepare(self, rows: Sequence[Claimed]) -> list[Job | DeliveryResult]:
-        # Opened when first needed: wrong credentials must stop pushes, not the mail beside them.
+        # Opened when first needed, because wrong credentials must stop pushes but not mail.
         if self._channel is None:
             self._channel = push_channel()
         if self._channel is None:
@@ -91,20 +97,16 @@ class _Batch:
 
     def prepare(self, rows: Sequence[Claimed]) -> list[Job | DeliveryResult]:
         prepared: list[Job | DeliveryResult] = []
-        calls: list[Claimed] = []
-        notifications: list[Claimed] = []
+        preparations = {"test": self._prepare_tests, READ: self._prepare_reads}
+        preparations |= dict.fromkeys(CALL_KINDS, self._prepare_calls)
+        rows_by_preparation: dict[Any, list[Claimed]] = defaultdict(list)
         for row in rows:
             if reason := self._refusal(row):
                 prepared.append(row.result(State.CANCELLED, reason))
-            elif row.kind == "test":
-                device = self._device(row)
-                prepared.append(Job(row, test_message(device.token, language=device.language)))
             else:
-                (calls if row.kind in CALL_KINDS else notifications).append(row)
-        if calls:
-            prepared += self._prepare_calls(calls)
-        if notifications:
-            prepared += self._prepare_notifications(notifications)
+                rows_by_preparation[preparations.get(row.kind, self._prepare_notifications)].append(row)
+        for prepare, own in rows_by_preparation.items():
+            prepared += prepare(own)
         return prepared
 
     def _refusal(self, row: Claimed) -> str:
@@ -122,6 +124,38 @@ class _Batch:
             return "the account is blocked"
         return ""
 
+    def _prepare_tests(self, rows: Sequence[Claimed]) -> list[Job | DeliveryResult]:
+        badges = unread_counts(row.recipient_id for row in rows if row.recipient_id)
+
+        def job(row: Claimed) -> Job:
+            device = self._device(row)
+            badge = badges.get(device.user_id, 0)
+            return Job(row, test_message(device.token, device.platform, language=device.language, badge=badge))
+
+        return [job(row) for row in rows]
+
+    def _prepare_reads(self, rows: Sequence[Claimed]) -> list[Job | DeliveryResult]:
+        taken_away = to_take_away(rows)
+        badges = unread_counts(row.recipient_id for row in rows if row.recipient_id)
+        socket_statuses = self._socket_statuses(rows)
+        last_pushes = last_read_pushes((row.device_id or 0 for row in rows), but=[row.id for row in rows])
+        prepared: list[Job | DeliveryResult] = []
+        for row in rows:
+            device, data = self._device(row), taken_away[row.id]
+            last_push = _LastPush(last_pushes[device.id], {}) if device.id in last_pushes else None
+            if data is None:
+                prepared.append(row.unchanged(due_at=self.now + _BEING_SENT))
+            elif not data:
+                prepared.append(row.result(State.CANCELLED, "nothing to take away"))
+            elif skipped := self._skip_or_delay(row, socket_statuses[row.id], last_push, row.payload):
+                prepared.append(skipped)
+            else:
+                # If two wait after an outage, the second one is sent a minute later.
+                last_pushes[device.id] = self.now
+                message = read_message(device.token, device.platform, data, badge=badges.get(device.user_id, 0))
+                prepared.append(Job(row, message, row.payload))
+        return prepared
+
     def _prepare_calls(self, rows: Sequence[Claimed]) -> list[Job | DeliveryResult]:
         quiet = quiet_ids(row.recipient_id for row in rows if row.recipient_id)
         ringing = {row.group_key for row in rows if row.kind == "incoming_call"}
@@ -135,13 +169,9 @@ class _Batch:
             elif row.kind == "incoming_call" and socket_statuses[row.id] == SocketStatus.SEEN:
                 prepared.append(row.result(State.CANCELLED, "seen on the socket"))
             else:
-                message = call_message(
-                    self._device(row).token,
-                    row.payload["data"],
-                    quiet=row.recipient_id in quiet,
-                    expires_at=row.expires_at,
-                    now=self.now,
-                )
+                device, is_quiet = self._device(row), row.recipient_id in quiet
+                times = {"expires_at": row.expires_at, "now": self.now}
+                message = call_message(device.token, device.platform, row.payload["data"], quiet=is_quiet, **times)
                 prepared.append(Job(row, message))
         return prepared
 
@@ -164,12 +194,12 @@ class _Batch:
             if skipped is not None:
                 prepared.append(skipped)
             elif group in sent_groups:
-                # After an outage several rows wait for one group, and all of them would send this content.
+                # After an outage several deliveries of one group wait, and all of them would send this content.
                 prepared.append(row.result(State.CANCELLED, "another push says the same"))
             else:
                 sent_groups.add(group)
-                badge = badges.get(content.recipient_id, 0)
-                message = notification_message(self._device(row).token, content, badge=badge)
+                device, badge = self._device(row), badges.get(content.recipient_id, 0)
+                message = notification_message(device.token, device.platform, content, badge=badge)
                 prepared.append(Job(row, message, sent_payload))
         return prepared
 
@@ -180,7 +210,7 @@ class _Batch:
         last_push: "_LastPush | None",
         sent_payload: dict[str, Any],
     ) -> DeliveryResult | None:
-        """The result of a push that is not sent now: seen on the socket, nothing new, or too early."""
+        """The result of a push that is not sent now: it was seen on the socket, has nothing new, or is too early."""
         if status == SocketStatus.SEEN:
             return row.result(State.CANCELLED, "seen on the socket")
         if last_push is not None and last_push.payload == sent_payload:
@@ -218,7 +248,7 @@ class _LastPush(NamedTuple):
 
 def _last_pushes(rows: Sequence[Claimed]) -> dict[tuple[int | None, int | None], _LastPush]:
     """The last push to each device about each of these notifications."""
-    # A group that is not read has one a minute, for as long as the log is kept: only the last one is read.
+    # An unread group may have a push for every minute of the log, so only the last one is read.
     of_group = Delivery.objects.filter(device=OuterRef("device"), notification=OuterRef("notification"))
     newest_first = of_group.filter(state=State.SENT).order_by("-finished_at")
     last_ids = Delivery.objects.filter(id__any={row.id for row in rows}).values(last_id=newest_first.values("id")[:1])
@@ -239,6 +269,7 @@ class _Target(NamedTuple):
     user_id: int
     active: bool
     token: str
+    platform: str
     locale: str
     owner_language: str
     session_id: int
@@ -256,6 +287,7 @@ def _targets(ids: set[int]) -> dict[int, _Target]:
         "user_id",
         "active",
         "registration_id",
+        "type",
         "locale",
         "user__language",
         "session_id",

@@ -1,6 +1,4 @@
-"""The content of a push, rendered when it is sent, and its message in the form of FCM's v1 API: all values of `data` are
-strings.
-"""
+"""The content of pushes, rendered when they are sent. All values of `data` are text."""
 
 import math
 from collections.abc import Iterable
@@ -13,14 +11,14 @@ from django.contrib.auth import get_user_model
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from core.text import display_name
+from accounts.text import display_name
+from notifications.channels.messages import PushMessage, Style
 from notifications.conf import conf
-from notifications.kinds import KINDS, PREFERENCE_FIELDS, Kind
+from notifications.kinds import KINDS, PREFERENCE_FIELDS, READ, Kind
 from notifications.models import Notification, Preferences
 
 BODY_LENGTH = 200
-# The limit of APNs.
-_COLLAPSE_BYTES = 64
+TEST_PUSH_SECONDS = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +27,7 @@ class PushContent:
     kind: Kind
     title: str
     body: str
-    # For the app: type, notification_id, and what opens on a tap; all strings, as FCM requires.
+    # Data for the app: type, notification_id, and the object that a tap opens; all strings, as FCM requires.
     data: dict[str, str]
     # Replaces an older push of the same group on the screen.
     tag: str
@@ -48,8 +46,8 @@ _COLUMNS = (
 def push_contents(ids_and_languages: Iterable[tuple[int, str]]) -> dict[tuple[int, str], PushContent]:
     """The current content of pushes, by notification id and language. One query.
 
-    A pair is missing when nothing should be sent any more: the row was deleted or read, one of the two users blocks
-    the other, the recipient is blocked by staff, or the preferences have changed since.
+    A pair is missing when nothing should be sent any more: the notification was deleted or read, one of the two users
+    blocks the other, staff have blocked the recipient, or the preferences have changed.
     """
     pairs = set(ids_and_languages)
     rows = (
@@ -75,7 +73,7 @@ def push_contents(ids_and_languages: Iterable[tuple[int, str]]) -> dict[tuple[in
 
 @lru_cache(maxsize=1 << len(PREFERENCE_FIELDS))
 def _preferences(*saved: bool | None) -> Preferences:
-    """Preferences with these values, to be read only; without a row they are all None."""
+    """Read-only preferences with these values, which are all None if the user has saved none."""
     return Preferences() if saved[0] is None else Preferences(**dict(zip(PREFERENCE_FIELDS, saved, strict=True)))
 
 
@@ -102,8 +100,8 @@ def _content(row: dict[str, Any], language: str) -> PushContent:
 
 
 def push_text(kind: Kind, *, language: str, actor_name: str, target_title: str, count: int) -> tuple[str, str]:
-    """Title and body in the current language, which `language` names. The title is the actor's name; of what users wrote, the
-    body contains the title of a post and nothing else."""
+    """Title and body in the current language, which `language` names. The title is the actor's name. The only text of
+    users in the body is the title of a post."""
     if kind.one is not None and (count <= 1 or kind.many is None):
         body = _single_text(kind.name, language)
     else:
@@ -120,63 +118,60 @@ def _single_text(kind_name: str, language: str) -> str:
     return str(KINDS[kind_name].one)
 
 
-def notification_message(token: str, content: PushContent, *, badge: int) -> dict[str, Any]:
-    """A shown push about a row of the feed. `badge` is the number of unread rows."""
-    kind = content.kind
-    on_screen: dict[str, Any] = {"tag": content.tag}
-    if badge:
-        on_screen["notification_count"] = badge
-    return {
-        "token": token,
-        "notification": {"title": content.title, "body": content.body},
-        "data": content.data,
-        "android": {
-            "collapse_key": kind.collapse_key,
-            "priority": "high" if kind.is_urgent else "normal",
-            "ttl": f"{conf.PUSH_SECONDS}s",
-            "notification": on_screen,
-        },
-        "apns": {
-            "headers": {
-                "apns-collapse-id": content.tag.encode()[:_COLLAPSE_BYTES].decode(errors="ignore"),
-                "apns-priority": "10" if kind.is_urgent else "5",
-            },
-            "payload": {"aps": {"badge": badge, "thread-id": kind.collapse_key}},
-        },
-        "fcm_options": {"analytics_label": kind.name},
-    }
+def notification_message(token: str, platform: str, content: PushContent, *, badge: int) -> PushMessage:
+    """A shown push about a notification. `badge` is the number of unread notifications."""
+    return PushMessage(
+        token,
+        platform,
+        Style.SHOWN,
+        content.data,
+        ttl=conf.PUSH_SECONDS,
+        is_urgent=content.kind.is_urgent,
+        badge=badge,
+        title=content.title,
+        body=content.body,
+        tag=content.tag,
+        collapse_key=content.kind.collapse_key,
+        label=content.kind.name,
+    )
+
+
+def read_message(token: str, platform: str, data: dict[str, str], *, badge: int) -> PushMessage:
+    """A push about notifications that were read on another device of the user."""
+    data = {"type": READ, **data, "unread_count": str(badge)}
+    return PushMessage(token, platform, Style.READ, data, ttl=conf.PUSH_SECONDS, badge=badge, label=READ)
 
 
 def call_message(
-    token: str, data: dict[str, str], *, quiet: bool, expires_at: datetime, now: datetime
-) -> dict[str, Any]:
+    token: str, platform: str, data: dict[str, str], *, quiet: bool, expires_at: datetime, now: datetime
+) -> PushMessage:
     """A data-only push about a call: the app decides what to show. It expires when the call stops ringing."""
-    seconds = max(1, math.floor((expires_at - now).total_seconds()))
-    return {
-        "token": token,
-        "data": data | ({"quiet": "1"} if quiet else {}),
-        "android": {"priority": "high", "ttl": f"{seconds}s"},
-        "apns": {
-            "headers": {
-                "apns-push-type": "background",
-                "apns-priority": "5",
-                "apns-expiration": str(math.floor(expires_at.timestamp())),
-            },
-            "payload": {"aps": {"content-available": 1}},
-        },
-        "fcm_options": {"analytics_label": data["type"]},
-    }
+    return PushMessage(
+        token,
+        platform,
+        Style.BACKGROUND,
+        data | ({"quiet": "1"} if quiet else {}),
+        ttl=max(1, math.floor((expires_at - now).total_seconds())),
+        is_urgent=True,
+        label=data["type"],
+    )
 
 
-def test_message(token: str, *, language: str) -> dict[str, Any]:
-    """A shown push with a text that pushes arrive."""
+def test_message(token: str, platform: str, *, language: str, badge: int) -> PushMessage:
+    """A shown push that says that pushes arrive."""
     with translation.override(language):
         title, body = _("Test notification"), _("Notifications arrive on this device.")
-    return {
-        "token": token,
-        "notification": {"title": title, "body": body},
-        "data": {"type": "test"},
-        "android": {"priority": "high", "ttl": "600s", "notification": {"tag": "test"}},
-        "apns": {"headers": {"apns-priority": "10"}, "payload": {"aps": {"thread-id": "test"}}},
-        "fcm_options": {"analytics_label": "test"},
-    }
+    return PushMessage(
+        token,
+        platform,
+        Style.SHOWN,
+        {"type": "test"},
+        ttl=TEST_PUSH_SECONDS,
+        is_urgent=True,
+        badge=badge,
+        title=title,
+        body=body,
+        tag="test",
+        collapse_key="test",
+        label="test",
+    )

@@ -1,5 +1,5 @@
-"""A job is a claimed row that may be sent now. A delivery handler prepares and sends the jobs of one channel; the
-threads of its pool send: they use the network, never the database.
+"""A job is a claimed delivery that may be sent now. A delivery handler prepares and sends the jobs of one channel. The
+threads of its pool send; they use the network, never the database.
 """
 
 import itertools
@@ -12,41 +12,57 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from notifications.channels import Outcome, Retry
+from notifications.channels import Outcome, Retry, TargetGone, Unavailable
+from notifications.conf import conf
 from notifications.services.delivery.claims import Claimed, DeliveryResult
 
-# Prepared rows that waited longer than this for a thread are checked again before they are sent.
+# Jobs that waited longer than this for a thread are checked again before they are sent.
 FRESH_SECONDS = 2.0
 
 
 @dataclass(slots=True)
 class Job:
-    """A row that may be sent now, with its message in the form of the channel."""
+    """A delivery that may be sent now, with its message in the form of the channel."""
 
     row: Claimed
     message: Any
-    # The payload of the row once it is sent.
+    # The payload of the delivery once it is sent.
     sent_payload: dict[str, Any] = field(default_factory=dict)
     prepared_at: float = field(default_factory=time.monotonic)
 
     def is_stale(self) -> bool:
-        """Waited so long for a thread that everything has to be checked again."""
+        """Whether the job waited so long for a thread that everything has to be checked again."""
         return time.monotonic() - self.prepared_at > FRESH_SECONDS
 
 
 class DeliveryHandler:
     """The interface of a channel for its worker."""
 
+    # The webhook target whose deliveries the worker claims.
+    target = ""
+
+    @property
+    def retries(self) -> tuple[int, tuple[float, ...], float]:
+        """The number of attempts, the seconds after each failed one, and by which share they vary."""
+        return conf.TRIES, conf.RETRY_SECONDS, conf.RETRY_JITTER
+
+    def refill(self) -> None:
+        """Queue deliveries that are still missing. Called before each claim, in the worker's own thread."""
+
+    def recorded(self, job: Job, outcome: Outcome) -> None:
+        """Called after an attempt, in the worker's own thread."""
+
     def prepare(self, rows: Sequence[Claimed]) -> list[Job | DeliveryResult]:
-        """What to send, or the result of a row that is not sent. In the worker's own thread; may read the database."""
+        """What to send, or the result of a delivery that is not sent. Called in the worker's own thread; may read the
+        database."""
         raise NotImplementedError
 
     def send(self, job: Job) -> Outcome:
-        """Hand over one message. In a thread of the pool, without the database."""
+        """Hand over one message. Called in a thread of the pool; must not use the database."""
         raise NotImplementedError
 
     def idle(self) -> None:
-        """A thread of the pool has nothing to send: it closes what it keeps open."""
+        """Close the connections of this thread of the pool, which has nothing to send."""
 
 
 log = logging.getLogger(__name__)
@@ -80,7 +96,7 @@ class SendingPool:
         self._jobs.put((job.row.priority, next(self._numbers), job))
 
     def return_waiting(self) -> None:
-        """Finishes the jobs that no thread has started, without an outcome."""
+        """Finishes, without an outcome, the jobs that no thread has started."""
         try:
             while True:
                 _, _, job = self._jobs.get_nowait()
@@ -115,4 +131,7 @@ class SendingPool:
                     log.exception("Sending by %s failed in an unforeseen way.", self._channel)
                     outcome = Retry(type(error).__name__)
             self.finished.append((job, outcome, time.monotonic() - started_at))
+            if self._handler.target and (outcome is None or isinstance(outcome, Unavailable | TargetGone)):
+                # The event goes back to the queue. Those after it go back, too, so that they do not overtake it.
+                self.return_waiting()
             self._wake.set()

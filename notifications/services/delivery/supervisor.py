@@ -1,24 +1,36 @@
-"""Starting and stopping workers: `manage.py deliver`, or a thread beside the server."""
+"""Starts and stops workers, for `manage.py deliver` or in a thread of the server."""
 
 import contextlib
 import fcntl
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from django.db import DatabaseError, connection, connections
 
-from core.database import leave_pool, on_postgresql
+from core.database.connections import leave_pool
+from core.database.statements import on_postgresql
 from notifications.conf import conf
 from notifications.models import Delivery
 from notifications.services.delivery import claims, wakeups
 from notifications.services.delivery.mail import MailHandler
 from notifications.services.delivery.push_handler import PushHandler
+from notifications.services.delivery.sending import DeliveryHandler
 from notifications.services.delivery.worker import ChannelWorker, DatabaseOutage
 
 log = logging.getLogger(__name__)
+
+# Makes the handlers of the configured webhook targets.
+Handlers = Callable[[], Sequence[DeliveryHandler]]
+_webhooks: Handlers | None = None
+
+
+def register_webhooks(handlers: Handlers) -> None:
+    """Registers the app that has webhooks, which this one may not import. Each handler names its target."""
+    global _webhooks
+    _webhooks = handlers
 
 
 def run(stopped: threading.Event) -> None:
@@ -28,10 +40,14 @@ def run(stopped: threading.Event) -> None:
             return
         connections.close_all()
         outage = DatabaseOutage()
-        # Neither channel waits for the other.
+        # A channel or webhook target never waits for another one.
         workers = [
             ChannelWorker(Delivery.Channel.MAIL, MailHandler(), conf.MAIL_THREADS, outage),
             ChannelWorker(Delivery.Channel.PUSH, PushHandler(), conf.PUSH_THREADS, outage),
+            *(
+                ChannelWorker(Delivery.Channel.WEBHOOK, handler, conf.WEBHOOK_THREADS, outage)
+                for handler in (_webhooks() if _webhooks is not None else ())
+            ),
         ]
         threads: list[ChannelWorker | Listener] = [*workers]
         if on_postgresql():
@@ -49,7 +65,7 @@ def run(stopped: threading.Event) -> None:
 def run_in_thread() -> Iterator[None]:
     """Deliver from a thread of this process while the block runs.
 
-    After it, what is being sent is finished; everything else goes back to the queue.
+    After the block, running deliveries are finished; all others go back to the queue.
     """
     stopped = threading.Event()
     thread = threading.Thread(target=run, args=[stopped], name="delivery", daemon=True)
@@ -65,8 +81,8 @@ def run_in_thread() -> Iterator[None]:
 def _exclusive(stopped: threading.Event) -> Iterator[bool]:
     """On SQLite: wait until this process is the only one that delivers from the file. False when `stopped` is set before.
 
-    The lock is one of the operating system on a file beside the database. It ends with its process, so the next
-    process may release every leased row at once.
+    The lock is the operating system's, on a file beside the database. It ends with its process, so the next process may
+    release every leased delivery at once.
     """
     if on_postgresql():
         yield True

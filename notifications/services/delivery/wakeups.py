@@ -1,8 +1,8 @@
 """Wakes the delivery workers after a commit.
 
-A wake-up may be lost without harm: the sweep polls every two seconds. In one process it is an
-event. On PostgreSQL a thread of its own sends NOTIFY, so that no request waits for it, and not
-inside the transaction, where it would make commits queue behind each other.
+A lost wake-up does no harm, because the sweep polls every two seconds. In one process a wake-up is an event. On
+PostgreSQL a thread of its own sends NOTIFY, so that no request waits for it. Inside the transaction, NOTIFY would make
+commits queue behind each other.
 """
 
 import contextlib
@@ -12,7 +12,8 @@ from collections.abc import Iterator
 
 from django.db import connection, connections, transaction
 
-from core.database import leave_pool, on_postgresql
+from core.database.connections import leave_pool
+from core.database.statements import on_postgresql
 from notifications.conf import conf
 
 CHANNEL = "parley_delivery"

@@ -1,7 +1,7 @@
-"""The worker: takes due rows, sends them on a pool of threads, stores the results.
+"""The worker claims due deliveries, sends them on a pool of threads, and stores the results.
 
-A worker per channel, so that a hanging push service never delays a code. Only the worker's own thread
-uses the database; the threads of the pool use the network.
+Each channel has its own worker, so that a hanging push service never delays a code. Only the worker's own thread uses
+the database; the threads of the pool use the network.
 """
 
 import logging
@@ -16,8 +16,9 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, InterfaceError, connections
 from django.utils import timezone
 
-from core.database import leave_pool
-from notifications.channels import Dead, DeviceGone, Outcome, Sent, Unavailable, WrongSender
+from core.database.connections import leave_pool
+from core.database.exclusive import holds_session_lock
+from notifications.channels import Dead, DeviceGone, Outcome, Sent, TargetGone, Unavailable, WrongSender
 from notifications.conf import conf
 from notifications.models import Delivery
 from notifications.services.delivery import claims, outbox, pauses, wakeups
@@ -34,7 +35,7 @@ _MISMATCH_TRIES = 3
 
 
 class DatabaseOutage:
-    """Logs an outage once for all threads of a process: when the first of them waits, and when all of them go on."""
+    """Logs an outage once for all threads of a process: when the first one waits, and when all of them continue."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -55,12 +56,14 @@ class DatabaseOutage:
 
 class ChannelWorker(threading.Thread):
     def __init__(self, channel: str, handler: DeliveryHandler, threads: int, outage: DatabaseOutage) -> None:
-        super().__init__(name=f"delivery-{channel}", daemon=True)
+        # The name under which it is paused: the channel, or one of its targets.
+        self.name_of_pause = f"{channel}:{handler.target}" if handler.target else channel
+        super().__init__(name=f"delivery-{self.name_of_pause}", daemon=True)
         self.channel = channel
         self.handler = handler
         self.threads = threads
         self.wake = threading.Event()
-        self._pool = SendingPool(channel, handler, threads, self.wake)
+        self._pool = SendingPool(self.name_of_pause, handler, threads, self.wake)
         self._ready: deque[Job] = deque()
         self._results: list[DeliveryResult] = []
         self._held: Counter[int] = Counter()
@@ -74,7 +77,7 @@ class ChannelWorker(threading.Thread):
         self._stopping = threading.Event()
 
     def run(self) -> None:
-        """Serve the channel until `stop`; then give back what was not sent."""
+        """Serve the channel until `stop`, then return unsent deliveries to the queue."""
         leave_pool()
         self._pool.start()
         with wakeups.listening(self.wake):
@@ -94,10 +97,10 @@ class ChannelWorker(threading.Thread):
         except Exception as error:
             if isinstance(error, DatabaseError | InterfaceError):
                 self._outage.begin(self.name, error)
-                # With a sweep the next step begins with a query, which tells whether the outage is over.
+                # With a sweep the next step begins with a query, which shows whether the outage is over.
                 self._swept_at = 0.0
             else:
-                log.exception("Delivery by %s failed and goes on.", self.channel)
+                log.exception("Delivery by %s failed and goes on.", self.name_of_pause)
             connections.close_all()
             self._stopping.wait(1)
             return False
@@ -120,15 +123,19 @@ class ChannelWorker(threading.Thread):
         self.wake.wait(max(seconds, 0.005))
         self.wake.clear()
         if len(self._pool.finished) < self._sending.total():
-            # Results arrive one by one; a statement for each would cost more than a short wait.
+            # Results arrive one by one. A statement for each would cost more than a short wait.
             self._stopping.wait(0.005)
 
     def _claim(self) -> bool:
         """Claim and prepare; whether there was anything."""
+        self.handler.refill()
+        if self.handler.target and not self._serves_target():
+            self._pool.return_waiting()
+            return False
         limit = self._free_capacity()
         if limit < 1:
             return False
-        pause = pauses.current(self.channel)
+        pause = pauses.current(self.name_of_pause)
         self._is_paused = pause is not None
         if pause is not None:
             wait = (pause.until - timezone.now()).total_seconds()
@@ -138,7 +145,10 @@ class ChannelWorker(threading.Thread):
             if self._held:
                 return False
             limit = min(limit, _PROBES)
-        rows = claims.claim(channel=self.channel, limit=limit, busy=list(self._held))
+        if self.handler.target:
+            rows = claims.claim_webhooks(target=self.handler.target, limit=limit)
+        else:
+            rows = claims.claim(channel=self.channel, limit=limit, busy=list(self._held))
         if not rows:
             return False
         now = timezone.now()
@@ -147,7 +157,7 @@ class ChannelWorker(threading.Thread):
         try:
             prepared_rows = self._prepare(valid)
         except (DatabaseError, InterfaceError):
-            # Back to the queue when the database answers: a ring or a code cannot wait for the end of the lease.
+            # Returned to the queue when the database answers: a ring or a code cannot wait for the end of the lease.
             self._results += [row.unchanged() for row in valid]
             raise
         for prepared in prepared_rows:
@@ -158,27 +168,37 @@ class ChannelWorker(threading.Thread):
                 self._ready.append(prepared)
         return True
 
+    def _serves_target(self) -> bool:
+        """Whether this process serves the target. One at a time does, so that events start in their order. The next one
+        takes what its predecessor had claimed, instead of sending newer events until the leases end."""
+        own = [-key for key in self._held]
+
+        def take_over() -> None:
+            claims.release_webhooks(target=self.handler.target, kept=own)
+
+        return holds_session_lock(f"webhook:{self.handler.target}", taken=take_over)
+
     def _prepare(self, rows: Sequence[Claimed]) -> Sequence[Job | DeliveryResult]:
         try:
             return self.handler.prepare(rows)
         except ImproperlyConfigured as error:
-            pauses.pause(self.channel, str(error))
+            pauses.pause(self.name_of_pause, str(error))
             return [row.unchanged() for row in rows]
         except (DatabaseError, InterfaceError):
             raise
         except Exception as error:
             if len(rows) > 1:
-                # One row makes the batch fail; the others must not wait for it.
+                # One delivery makes the batch fail; the others must not wait for it.
                 return [prepared for row in rows for prepared in self._prepare([row])]
             log.exception("Delivery %s cannot be prepared.", rows[0].id)
             self._retry(rows[0], f"cannot be prepared ({type(error).__name__})")
             return []
 
     def _free_capacity(self) -> int:
-        """As many rows as will be sent within about a second."""
+        """The number of deliveries that can be sent within about a second."""
         per_second = int(self.threads / max(self._seconds_each, 0.001))
         capacity = min(max(per_second, self.threads), conf.BATCH) - self._held.total()
-        # While a thousand rows a second pass, half batches would double the statements.
+        # At a thousand deliveries a second, half batches would double the statements.
         return capacity if per_second < conf.BATCH or capacity * 2 >= conf.BATCH else 0
 
     def _dispatch(self) -> None:
@@ -189,7 +209,7 @@ class ChannelWorker(threading.Thread):
             is_crowded = self._seconds_each > 0.02 and self._sending[recipient_key] >= conf.THREADS_PER_RECIPIENT
             if is_crowded and job.row.priority >= Delivery.Priority.MESSAGE:
                 if job.is_stale():
-                    # Back to the queue: rows held here block those of other users.
+                    # Returned to the queue, because deliveries held here block those of other users.
                     self._results.append(job.row.unchanged())
                     self._decrement(self._held, recipient_key)
                 else:
@@ -226,37 +246,45 @@ class ChannelWorker(threading.Thread):
         if isinstance(outcome, WrongSender) and not is_paused and row.tries >= _MISMATCH_TRIES:
             if self._breaker.is_isolated_mismatch(row.device_id):
                 outcome = DeviceGone(outcome.error)
-        # The result first: it must not be lost when the database fails in what follows from it.
+        # The result is stored first: it must not be lost if the database fails afterwards.
         if isinstance(outcome, Sent):
             self._add_result(row.result(State.SENT, provider_id=outcome.provider_id, payload=job.sent_payload))
             if self._is_paused:
-                pauses.resume(self.channel)
+                pauses.resume(self.name_of_pause)
                 self._is_paused = False
-        elif isinstance(outcome, Dead | DeviceGone):
-            result = row.result(State.DEAD, outcome.error)
+        elif isinstance(outcome, Dead | DeviceGone | TargetGone):
+            result = row.result(State.DEAD, outcome.error, payload=row.payload if self.handler.target else {})
             self._add_result(result)
             if isinstance(outcome, DeviceGone) and row.device_id is not None:
-                if not outbox.switch_off(row.device_id, job.message["token"]):
-                    # Meanwhile the device has got another token, to which the push is sent.
+                if not outbox.switch_off(row.device_id, job.message.token):
+                    # The device has got another token meanwhile; the push is sent to that.
                     result.state = State.PENDING
         else:
             is_uncounted = isinstance(outcome, Unavailable) or is_paused
             self._retry(row, outcome.error, after=outcome.after, count_attempt=not is_uncounted)
+        self.handler.recorded(job, outcome)
         if reason:
-            pauses.pause(self.channel, reason, min_seconds=getattr(outcome, "after", None) or 0)
+            if self.handler.target:
+                self._pool.return_waiting()
+            pauses.pause(self.name_of_pause, reason, min_seconds=getattr(outcome, "after", None) or 0)
             self._is_paused = True
 
     def _retry(self, row: Claimed, error: str, *, after: float | None = None, count_attempt: bool = True) -> None:
-        """Schedule a retry after 1, 4, 15, 60, 300 s, give or take 30 %, or give up after the last attempt."""
-        if count_attempt and row.tries >= conf.TRIES:
-            self._add_result(row.result(State.DEAD, error))
+        """Schedule a retry after the seconds of the channel, give or take a share, or give up after the last attempt."""
+        tries, seconds_after, jitter = self.handler.retries
+        if count_attempt and row.tries >= tries:
+            self._add_result(row.result(State.DEAD, error, payload=row.payload if self.handler.target else {}))
             return
-        step = conf.RETRY_SECONDS[min(row.tries, len(conf.RETRY_SECONDS)) - 1]
-        seconds = step * random.uniform(1 - conf.RETRY_JITTER, 1 + conf.RETRY_JITTER)
+        if self.handler.target and not count_attempt:
+            # The pause determines the time; a later one would let other events overtake this one.
+            self._add_result(row.result(State.PENDING, error, count_attempt=False))
+            return
+        step = seconds_after[min(row.tries, len(seconds_after)) - 1]
+        seconds = step * random.uniform(1 - jitter, 1 + jitter)
         if not count_attempt:
             seconds = min(seconds, conf.PAUSE_SECONDS[1])
         seconds = max(seconds, after or 0)
-        # One that expires before its next attempt is claimed once more, and ends as expired.
+        # A delivery that expires before its next attempt is claimed once more, and ends as expired.
         due_at = min(timezone.now() + timedelta(seconds=seconds), row.expires_at)
         self._add_result(row.result(State.PENDING, error, due_at=due_at, count_attempt=count_attempt))
 
@@ -271,12 +299,12 @@ class ChannelWorker(threading.Thread):
             self._wake_at = at
 
     def _write_results(self) -> None:
-        # Kept until it succeeded: the record of what was sent must survive while the database is unavailable.
+        # Results are kept until they are stored, because they must survive an outage of the database.
         claims.finish(self._results)
         self._results = []
 
     def _shut_down(self) -> None:
-        """Release rows that no thread has started, wait for the others, store their results."""
+        """Release deliveries that no thread has started, wait for the others, store their results."""
         self._results += [job.row.unchanged() for job in self._ready]
         self._ready.clear()
         self._pool.return_waiting()
@@ -284,7 +312,7 @@ class ChannelWorker(threading.Thread):
         while len(self._pool.finished) < self._sending.total() and time.monotonic() < deadline:
             self.wake.wait(0.05)
             self.wake.clear()
-        # The database may be back in time: what was sent and is not recorded would be sent again.
+        # The database may be back in time. Deliveries that were sent but not recorded would be sent again.
         while not self._guarded(self._record) and time.monotonic() < deadline:
             time.sleep(0.5)
         self._pool.stop(deadline)

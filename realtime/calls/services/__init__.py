@@ -1,8 +1,8 @@
 """Calls: the server keeps the state, media is peer to peer.
 
-Every function takes the actor's id, the actor's device and, after `invite`, the call's id. Each locks the
-call's row, so that of two concurrent commands the second sees the result of the first. Lock order: the
-live-call index of the two users (ascending), the call, the conversation, and last the streams of the log.
+Every function takes the actor's id, the actor's device and, after `invite`, the call's id. Each locks the call, so that
+the second of two concurrent commands sees the result of the first. Lock order: the live-call index of the two users
+(ascending), the call, the conversation, and last the streams of the log.
 """
 
 from realtime.calls.services.invitations import accept, cancel, decline, invite, ringing
@@ -11,9 +11,9 @@ from realtime.calls.services.signaling import (
     hangup,
     ice_for,
     ice_servers,
-    note_closed,
-    note_open,
-    note_renewed,
     signal,
+    socket_closed,
+    socket_opened,
+    socket_renewed,
 )
 from realtime.calls.services.state import end_between, end_of_sessions, end_overdue, end_overdue_of, erase_of

@@ -1,5 +1,5 @@
-"""A call until it is answered: invite (permissions, busy users, two users who call each other), ringing,
-accept, decline, cancel."""
+"""The commands of a call that is not answered yet: invite (permissions, busy users, two users who call each other),
+ringing, accept, decline, cancel."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -10,17 +10,18 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from accounts.exceptions import UserBlocked
-from accounts.media import media_path
+from accounts.images.access import media_path
 from accounts.selectors import blocked_either_way, users_by_ids
-from core import ratelimits
-from core.text import json_time
-from core.transactions import unit_of_work
+from core.api import ratelimits
+from core.database.transactions import unit_of_work
+from core.times import json_time
 from messaging.exceptions import IdempotencyConflict
 from messaging.selectors import check_can_contact, conversation_for, has_written
 from messaging.services import conversations
 from messaging.text import clean_client_id
 from notifications.services import delivery
 from realtime.calls.models import Call, CallParticipant
+from realtime.calls.services import connections
 from realtime.calls.services.state import (
     LockedCall,
     announce,
@@ -30,11 +31,11 @@ from realtime.calls.services.state import (
     lock_call_for,
     locked_call,
     record,
-    send_to_socket,
 )
+from realtime.calls.signals import call_ended
 from realtime.conf import conf
+from realtime.devices import Device
 from realtime.exceptions import CallConflict
-from realtime.kinds import SocketRef
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -43,7 +44,7 @@ TRIES = 4
 
 
 class _HasEnded(Exception):
-    """The actor's live call has ended between its reading and its locking."""
+    """The actor's live call has ended before it was locked."""
 
 
 class _Invitation(NamedTuple):
@@ -56,9 +57,7 @@ class _Invitation(NamedTuple):
     client_id: str | None
 
 
-def invite(
-    *, actor: "User", device: SocketRef, conversation_id: object, media: str, client_id: str | None = None
-) -> Call:
+def invite(*, actor: "User", device: Device, conversation_id: object, media: str, client_id: str | None = None) -> Call:
     """Rings the other participant of a conversation and binds the inviting socket to the call.
 
     A repeated `client_id` returns the same call (IdempotencyConflict with other content). If the other
@@ -79,26 +78,26 @@ def invite(
     for user_id in (actor.id, callee_id):
         end_overdue_of(user_id=user_id)
     for _ in range(TRIES):
-        # A concurrent invitation may take one of the two users, or a call of the actor end: then read again.
+        # Read again if a concurrent invitation takes one of the two users, or if a call of the actor ends.
         with suppress(IntegrityError, _HasEnded), unit_of_work():
             return _start_ringing(invitation, device, conversation)
     raise CallConflict
 
 
 def _find_repeated(invitation: _Invitation) -> Call | None:
-    """What an invitation with this client_id has become: the actor's own call, or the other user's that it accepted."""
+    """The call of an earlier invitation with this client_id: the actor's own, or the other user's that it accepted."""
     if invitation.client_id is None:
         return None
     user_id, client_id = invitation.caller_id, invitation.client_id
     own = Call.objects.filter(caller_id=user_id, client_id=client_id).first()
     call = own or Call.objects.filter(participants__user_id=user_id, participants__client_id=client_id).first()
-    # The media of an accepted call are those of the other user's invitation.
+    # An accepted call has the media of the other user's invitation.
     if call and (call.conversation_id != invitation.conversation_id or (own and own.media != invitation.media)):
         raise IdempotencyConflict
     return call
 
 
-def _start_ringing(invitation: _Invitation, device: SocketRef, conversation: Any) -> Call:
+def _start_ringing(invitation: _Invitation, device: Device, conversation: Any) -> Call:
     both = sorted((invitation.caller_id, invitation.callee_id))
     live = dict(CallParticipant.objects.filter(user_id__in=both, live=True).values_list("user_id", "call_id"))
     # After reading the live calls: this finds a concurrent repeat that has committed since.
@@ -113,14 +112,15 @@ def _start_ringing(invitation: _Invitation, device: SocketRef, conversation: Any
         CallParticipant.objects.bulk_create(CallParticipant(call=call, user_id=user_id, live=False) for user_id in both)
         record(call)
         announce(call)
+        call_ended.send(Call, call=call)
         return call
     expires_at = now + timedelta(seconds=conf.CALL_RING_SECONDS)
     call = Call.objects.create(**invitation._asdict(), created_at=now, expires_at=expires_at)
-    # One insert per row, in ascending order: two invitations wait at the unique index without a deadlock.
+    # One insert per row, in ascending order, so that two invitations wait at the unique index without a deadlock.
     for user_id in both:
-        bound = device._asdict() if user_id == invitation.caller_id else {}
+        bound = {"session_id": device.session_id, "socket_id": device.socket_id} if user_id == device.user_id else {}
         CallParticipant.objects.create(call=call, user_id=user_id, **bound)
-    conversations.show_to(user_id=invitation.callee_id, conversation=conversation)
+    conversations.reveal_conversation(user_id=invitation.callee_id, conversation=conversation)
     _push_incoming(call)
     announce(call)
     return call
@@ -129,7 +129,7 @@ def _start_ringing(invitation: _Invitation, device: SocketRef, conversation: Any
 def _push_incoming(call: Call) -> None:
     """Sends a data-only push to the callee's devices without an open socket; every value is text.
 
-    In quiet mode, too: then the delivery adds `quiet`, and the app makes no sound.
+    In quiet mode the delivery adds `quiet`, and the app makes no sound.
     """
     caller = users_by_ids([call.caller_id])[call.caller_id]
     delivery.enqueue_call_push(
@@ -148,10 +148,10 @@ def _push_incoming(call: Call) -> None:
     )
 
 
-def _accept_crossed_invite(invitation: _Invitation, device: SocketRef, call_id: int) -> Call:
+def _accept_crossed_invite(invitation: _Invitation, device: Device, call_id: int) -> Call:
     """Both users called each other: the second invitation accepts the first."""
     locked = lock_call_for(user_id=invitation.caller_id, call_id=call_id)
-    # Under the lock of the call: this finds a concurrent repeat.
+    # Read under the lock of the call, to find a concurrent repeat.
     if repeated := _find_repeated(invitation):
         return repeated
     if locked.call.state == Call.State.ENDED:
@@ -167,13 +167,13 @@ def _accept_crossed_invite(invitation: _Invitation, device: SocketRef, call_id: 
 def ringing(*, user_id: int, call_id: object) -> Call:
     """A device of the callee rings: notifies the caller's device. Changes no state."""
     with _ringing_call(user_id, call_id, as_caller=False) as locked:
-        send_to_socket(locked.other, "call.ringing", {"call_id": locked.call.id})
+        connections.send(locked.other, "call.ringing", {"call_id": locked.call.id})
     return locked.call
 
 
-def accept(*, user_id: int, device: SocketRef, call_id: object) -> Call:
+def accept(*, device: Device, call_id: object) -> Call:
     """Binds the callee's device that answers first. UserBlocked after a block."""
-    with _ringing_call(user_id, call_id, as_caller=False) as locked:
+    with _ringing_call(device.user_id, call_id, as_caller=False) as locked:
         _answer(locked, device)
     return locked.call
 
@@ -192,9 +192,9 @@ def cancel(*, user_id: int, call_id: object) -> Call:
     return locked.call
 
 
-def _answer(locked: LockedCall, device: SocketRef) -> None:
+def _answer(locked: LockedCall, device: Device) -> None:
     """Changes the state from ringing to connecting, inside the open unit of work. UserBlocked after a block."""
-    # Under the lock of the call: a block that is made at the same moment is either seen here, or ends the call.
+    # Checked under the lock of the call: a concurrent block is either seen here, or ends the call.
     if blocked_either_way(locked.mine.user_id, locked.other.user_id):
         raise UserBlocked
     bind(locked.mine, device)
@@ -209,7 +209,7 @@ def _answer(locked: LockedCall, device: SocketRef) -> None:
 
 @contextmanager
 def _ringing_call(user_id: int, call_id: object, *, as_caller: bool) -> Iterator[LockedCall]:
-    """The locked call in a unit of work, if it rings and the user has this role in it. CallConflict."""
+    """The locked call in a unit of work. CallConflict unless it rings and the user has this role in it."""
     with locked_call(Call.State.RINGING, user_id=user_id, call_id=call_id) as locked:
         if locked.is_caller is not as_caller:
             raise CallConflict

@@ -1,8 +1,9 @@
-"""The bound devices of an answered call: signal, connected, hang up; what their sockets' opening and closing changes; and
+"""The bound devices of an answered call: signal, connected and hang up; the opening and closing of their sockets; and
 the STUN and TURN servers for their media, with credentials that are valid for an hour.
 
 The scheme of the credentials is coturn's `use-auth-secret`: the user name is `<expiry>:<pseudonym>`, the password its
-HMAC-SHA1 under the shared secret. The TURN server learns a pseudonym of user and call, never an id.
+HMAC-SHA1 under the shared secret. The TURN server learns a pseudonym of the user, never an id. The pseudonym is the
+same in every call, because the server's quota for a user counts by it.
 """
 
 import base64
@@ -18,54 +19,51 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
+from core.database.transactions import unit_of_work
 from core.text import is_encodable
-from core.transactions import unit_of_work
 from realtime.calls.models import Call, CallParticipant
 from realtime.calls.selectors import call_for
+from realtime.calls.services import connections
 from realtime.calls.services.state import (
     LockedCall,
     announce,
-    assume,
     end,
     end_overdue_of,
-    has_open_socket,
     locked_call,
     new_device_of,
-    send_to_socket,
+    take_over,
 )
-from realtime.conf import conf
+from realtime.conf import CANDIDATE_BYTES, SDP_BYTES, conf
+from realtime.devices import Device
 from realtime.exceptions import CallConflict
-from realtime.kinds import SocketRef
 
 if TYPE_CHECKING:
     from accounts.models import User
 
 
-SDP_BYTES = 48 * 1024
-CANDIDATE_BYTES = 2 * 1024
 # The fields beside a candidate: its media section and user fragment.
 OTHER_FIELDS_BYTES = 1024
 CANDIDATES = 100
 DEPTH = 16
 
 
-def signal(*, user_id: int, device: SocketRef, call_id: object, kind: str, payload: dict[str, Any]) -> Call:
+def signal(*, device: Device, call_id: object, kind: str, payload: dict[str, Any]) -> Call:
     """Passes a payload to the other bound device unread; it is neither stored nor logged.
 
     ValidationError on `payload` beyond its limits: SDP 48 KiB, a candidate 2 KiB, 100 candidates per
-    participant between restarts. CallConflict for any device but the two that are bound, whatever
-    the payload.
+    participant between restarts. CallConflict for any other device than the two bound ones, even with an invalid
+    payload.
     """
-    with _bound_call(user_id, device, call_id) as locked:
+    with _bound_call(device, call_id) as locked:
         _validate_payload(kind, payload)
         _count_candidates(locked, kind)
-        send_to_socket(locked.other, "call.signal", {"call_id": locked.call.id, "kind": kind, "payload": payload})
+        connections.send(locked.other, "call.signal", {"call_id": locked.call.id, "kind": kind, "payload": payload})
     return locked.call
 
 
-def connected(*, user_id: int, device: SocketRef, call_id: object) -> Call:
-    """Media flows on this device; the call is active once both devices have sent this. A repeat changes nothing."""
-    with _bound_call(user_id, device, call_id) as locked:
+def connected(*, device: Device, call_id: object) -> Call:
+    """Media flows on this device. The call is active once both devices have sent this. A repeat changes nothing."""
+    with _bound_call(device, call_id) as locked:
         if locked.mine.connected_at is None:
             locked.mine.connected_at = timezone.now()
             locked.mine.save(update_fields=["connected_at"])
@@ -76,38 +74,38 @@ def connected(*, user_id: int, device: SocketRef, call_id: object) -> Call:
     return locked.call
 
 
-def hangup(*, user_id: int, device: SocketRef, call_id: object) -> Call:
+def hangup(*, device: Device, call_id: object) -> Call:
     """One of the two participants ends the answered call."""
-    with _bound_call(user_id, device, call_id) as locked:
+    with _bound_call(device, call_id) as locked:
         end(locked.call, Call.Outcome.COMPLETED)
     return locked.call
 
 
-def note_open(*, user_id: int, device: SocketRef) -> None:
+def socket_opened(*, device: Device) -> None:
     """A socket opened: it replaces the bound socket of its own session if that has closed."""
-    end_overdue_of(user_id=user_id)
-    participant = CallParticipant.objects.live_of(user_id).filter(session_id=device.session_id).first()
+    end_overdue_of(user_id=device.user_id)
+    participant = CallParticipant.objects.live_of(device.user_id).filter(session_id=device.session_id).first()
     if participant is None:
         return
     with unit_of_work():
         call = Call.objects.select_for_update().get(id=participant.call_id)
         participant.refresh_from_db()
-        if not participant.live or participant.session_id != device.session_id or has_open_socket(participant):
+        if not participant.live or participant.session_id != device.session_id or connections.is_any_open(participant):
             return
-        assume(call, participant, device)
+        take_over(call, participant, device)
         _reset_deadline(call)
 
 
-def note_renewed(*, socket_id: str, session_id: int) -> None:
-    """A socket continues with this session of its user: the call that it is bound to now belongs to that session."""
-    bound = CallParticipant.objects.filter(live=True, socket_id=socket_id).exclude(session_id=session_id)
+def socket_renewed(*, device: Device) -> None:
+    """A socket continues with this session of its user, so its call now belongs to that session."""
+    bound = CallParticipant.objects.filter(live=True, socket_id=device.socket_id).exclude(session_id=device.session_id)
     for call_id in bound.values_list("call_id", flat=True):
         with unit_of_work():
             Call.objects.select_for_update().get(id=call_id)
-            bound.filter(call_id=call_id).update(session_id=session_id)
+            bound.filter(call_id=call_id).update(session_id=device.session_id)
 
 
-def note_closed(*, socket_ids: Iterable[str]) -> None:
+def socket_closed(*, socket_ids: Iterable[str]) -> None:
     """Sockets closed. A socket of the same session that has opened since the connection broke replaces a bound one.
 
     An active call that has no open bound socket left gets a deadline of one minute.
@@ -122,27 +120,27 @@ def note_closed(*, socket_ids: Iterable[str]) -> None:
             since = timezone.now() - timedelta(seconds=conf.CALL_LOST_SECONDS)
             device = new_device_of(call, participant, since)
             if device is not None:
-                assume(call, participant, device)
+                take_over(call, participant, device)
                 # Its `ready` said that another device is bound.
                 announce(call)
             else:
                 participant.gone_at = timezone.now()
                 participant.save(update_fields=["gone_at"])
-            if not has_open_socket(*call.participants.all()):
+            if not connections.is_any_open(*call.participants.all()):
                 _reset_deadline(call)
 
 
 def _reset_deadline(call: Call) -> None:
-    """From now on an active call may be without an open bound socket for a minute. Also saves that it is active."""
+    """Allows an active call to be without an open bound socket for a minute. Also saves that it is active."""
     if call.state == Call.State.ACTIVE:
         call.expires_at = timezone.now() + timedelta(seconds=conf.CALL_LOST_SECONDS)
         call.save(update_fields=["state", "expires_at"])
 
 
 @contextmanager
-def _bound_call(user_id: int, device: SocketRef, call_id: object) -> Iterator[LockedCall]:
-    """The locked call in a unit of work, if it is answered and this device is bound to it. CallConflict."""
-    with locked_call(Call.State.CONNECTING, Call.State.ACTIVE, user_id=user_id, call_id=call_id) as locked:
+def _bound_call(device: Device, call_id: object) -> Iterator[LockedCall]:
+    """The locked call in a unit of work. CallConflict unless it is answered and this device is bound to it."""
+    with locked_call(Call.State.CONNECTING, Call.State.ACTIVE, user_id=device.user_id, call_id=call_id) as locked:
         locked.require_bound(device)
         yield locked
 
@@ -166,7 +164,7 @@ def _validate_payload(kind: str, payload: dict[str, Any]) -> None:
 
 
 def _is_transportable(value: Any, depth: int = 0) -> bool:
-    """Whether every layer between two sockets can transport it: text that can be encoded, 64-bit numbers."""
+    """Whether every layer between two sockets can transport it: its text can be encoded, its numbers have 64 bits."""
     if isinstance(value, str):
         return is_encodable(value)
     if isinstance(value, int):
@@ -230,6 +228,6 @@ def ice_servers(*, actor: "User", call_id: object) -> dict[str, Any]:
 
 
 def ice_for(*, actor: "User", call: Call) -> dict[str, Any]:
-    """The same for a call already checked to be the actor's; no servers for an ended one."""
-    route = ice(label=f"{actor.id}:{call.id}", relay_only=actor.relay_calls)
+    """The same for a call that is known to be the actor's; an ended one gets no servers."""
+    route = ice(label=str(actor.id), relay_only=actor.relay_calls)
     return route | {"ice_servers": []} if call.state == Call.State.ENDED else route

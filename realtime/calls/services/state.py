@@ -1,29 +1,26 @@
-"""The state of a call: locked for one participant, with which every command starts; announced in both users' logs and on
-the bound sockets; and ended: by a command, at the deadline, with the bound session, with a block, with an account.
+"""The state of a call. Every command starts by locking it for one participant. Changes are announced in both users'
+logs and on the bound sockets. A call ends by a command, at its deadline, with the bound session, a block or an account.
 """
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
-from django.db import transaction
 from django.utils import timezone
 
-from core.transactions import unit_of_work
+from core.database.transactions import unit_of_work
 from messaging.exceptions import ConversationNotFound
 from messaging.services import messages
 from notifications.services import delivery
-from realtime import groups
 from realtime.calls.models import Call, CallParticipant
 from realtime.calls.selectors import call_for
+from realtime.calls.services import connections
+from realtime.calls.signals import call_ended
 from realtime.conf import conf
+from realtime.devices import Device
 from realtime.exceptions import CallConflict
-from realtime.kinds import SocketRef
-from realtime.models import Socket, SocketQuerySet
-from realtime.services import log
-from realtime.services.sockets import sweep_seconds
+from realtime.services import event_log
 
 OUTCOME_AT_DEADLINE = {
     Call.State.RINGING: Call.Outcome.MISSED,
@@ -34,7 +31,7 @@ OUTCOME_AT_DEADLINE = {
 # The most overdue calls that one sweep ends.
 MAX_ENDED = 100
 
-# For the callee each of these is a missed call.
+# The callee has missed a call with one of these outcomes.
 MISSED = (Call.Outcome.MISSED, Call.Outcome.CANCELED, Call.Outcome.BUSY)
 
 
@@ -51,7 +48,7 @@ class LockedCall:
     def is_caller(self) -> bool:
         return self.call.caller_id == self.mine.user_id
 
-    def require_bound(self, device: SocketRef) -> None:
+    def require_bound(self, device: Device) -> None:
         """CallConflict unless this socket is bound to the participant.
 
         A new socket of the bound session replaces one that has closed, or that was assumed.
@@ -60,7 +57,7 @@ class LockedCall:
             raise CallConflict
         is_assumed = self.call.state == Call.State.ACTIVE and self.mine.connected_at is None
         if device.socket_id != self.mine.socket_id:
-            if device.session_id != self.mine.session_id or (has_open_socket(self.mine) and not is_assumed):
+            if device.session_id != self.mine.session_id or (connections.is_any_open(self.mine) and not is_assumed):
                 raise CallConflict
             bind(self.mine, device)
         if is_assumed:
@@ -70,7 +67,8 @@ class LockedCall:
 
 @contextmanager
 def locked_call(*states: Call.State, user_id: int, call_id: object) -> Iterator[LockedCall]:
-    """The locked call in a unit of work, if it is in one of these states. CallConflict, and as `lock_call_for`."""
+    """The locked call in a unit of work. CallConflict unless it is in one of these states; otherwise as
+    `lock_call_for`."""
     end_overdue_of(user_id=user_id)
     with unit_of_work():
         locked = lock_call_for(user_id=user_id, call_id=call_id)
@@ -94,7 +92,7 @@ def lock_call_for(*, user_id: int, call_id: object) -> LockedCall:
 # --- The bound sockets -----------------------------------------------------------------------------
 
 
-def bind(participant: CallParticipant, device: SocketRef) -> None:
+def bind(participant: CallParticipant, device: Device) -> None:
     """Binds this socket to the participant, in place of any other. Also saves the client_id that the caller has set."""
     participant.session_id = device.session_id
     participant.socket_id = device.socket_id
@@ -102,41 +100,23 @@ def bind(participant: CallParticipant, device: SocketRef) -> None:
     participant.save(update_fields=["session_id", "socket_id", "gone_at", "client_id"])
 
 
-def assume(call: Call, participant: CallParticipant, device: SocketRef) -> None:
-    """Binds another socket of the bound session. In an active call it may be another tab, which the browser has connected
-    first: the socket that sends a command is the right one."""
+def take_over(call: Call, participant: CallParticipant, device: Device) -> None:
+    """Binds another socket of the bound session. In an active call that may be another tab, which the browser connected
+    first. The socket that sends a command is the right one."""
     if call.state == Call.State.ACTIVE:
         participant.connected_at = None
         participant.save(update_fields=["connected_at"])
     bind(participant, device)
 
 
-def new_device_of(call: Call, participant: CallParticipant, since: datetime) -> SocketRef | None:
-    """The newest socket of the bound session that has opened since then: an older one is another tab, which is not in the
-    call.
+def new_device_of(call: Call, participant: CallParticipant, since: datetime) -> Device | None:
+    """The newest socket of the bound session that has opened since then. An older one is another tab, which is not in
+    the call.
 
-    So is one that was open when the participant invited or accepted.
+    So is a socket that was open when the participant invited or accepted.
     """
-    sockets = Socket.objects.filter(session_id=participant.session_id, user_id=participant.user_id)
     joined_at = call.created_at if participant.user_id == call.caller_id else call.answered_at or call.created_at
-    opened = sockets.exclude(id=participant.socket_id).filter(opened_at__gte=max(joined_at, since))
-    newest = opened.order_by("opened_at").last()
-    return None if newest is None else SocketRef(newest.session_id, newest.id)
-
-
-def has_open_socket(*participants: CallParticipant) -> bool:
-    """Whether one of the bound sockets is open: not closed, and touched recently by its process."""
-    return _bound_sockets(participants).alive(timezone.now() - _dead_after()).exists()
-
-
-def _bound_sockets(participants: Iterable[CallParticipant]) -> SocketQuerySet:
-    """Those that did not say that they closed."""
-    return Socket.objects.filter(id__in=[bound.socket_id for bound in participants if bound.gone_at is None])
-
-
-def _dead_after() -> timedelta:
-    """A socket that its process has not touched for this long counts as closed."""
-    return timedelta(seconds=2.5 * sweep_seconds())
+    return connections.newest_other(participant, since=max(joined_at, since))
 
 
 # --- What the users learn --------------------------------------------------------------------------
@@ -145,17 +125,7 @@ def _dead_after() -> timedelta:
 def announce(call: Call) -> None:
     """Appends `call.updated` to the logs of both users, as part of the open unit of work."""
     for user_id in (call.caller_id, call.callee_id):
-        log.append(user_id=user_id, type="call.updated", conversation_id=call.conversation_id, object_id=call.id)
-
-
-def send_to_socket(participant: CallParticipant, type: str, data: dict[str, Any]) -> None:
-    """Sends an ephemeral frame to the bound socket of one participant, after the unit of work is committed.
-
-    It is not droppable: a call cannot connect without every candidate.
-    """
-    frame = {"type": type, "data": data}
-    message = groups.frame_message(participant.user_id, frame, only=participant.socket_id, droppable=False)
-    transaction.on_commit(lambda: groups.publish([message]), robust=True)
+        event_log.append(user_id=user_id, type="call.updated", conversation_id=call.conversation_id, object_id=call.id)
 
 
 def record(call: Call) -> None:
@@ -189,6 +159,7 @@ def end(call: Call, outcome: str, *, at: datetime | None = None) -> None:
         expires_at=call.expires_at,
     )
     announce(call)
+    call_ended.send(Call, call=call)
 
 
 def end_overdue() -> int:
@@ -218,8 +189,8 @@ def _end_overdue(ids: Iterable[int], *, wait: bool) -> int:
 
 
 def _extend_if_alive(call: Call) -> bool:
-    """Extends the deadline of an active call, counted from the last time that a bound socket was seen open; returns
-    whether it is in the future now."""
+    """Extends the deadline of an active call, counted from the last time that a bound socket was open. Returns whether
+    it is in the future now."""
     if call.state != Call.State.ACTIVE:
         return False
     participants = list(call.participants.all())
@@ -227,8 +198,8 @@ def _extend_if_alive(call: Call) -> bool:
     lost = timedelta(seconds=conf.CALL_LOST_SECONDS)
     deadlines = [participant.gone_at + lost for participant in participants if participant.gone_at is not None]
     # A process with a long sweep interval must not count as dead.
-    grace = max(lost, _dead_after())
-    seen_times = _bound_sockets(participants).values_list("seen_at", flat=True)
+    grace = max(lost, connections.dead_after())
+    seen_times = connections.last_seen(*participants).values()
     until = max([*deadlines, *(seen_at + grace for seen_at in seen_times)], default=call.expires_at)
     if until <= timezone.now():
         return False
@@ -238,15 +209,15 @@ def _extend_if_alive(call: Call) -> bool:
 
 
 def _replace_dead_sockets(call: Call, participants: Iterable[CallParticipant]) -> None:
-    """The close of a socket whose process was killed is never noted: the socket with which its device has come back
+    """The close of a socket whose process was killed is never recorded. The socket with which its device came back
     replaces it."""
     for participant in participants:
-        if has_open_socket(participant):
+        if connections.is_any_open(participant):
             continue
-        seen_at = _bound_sockets([participant]).values_list("seen_at", flat=True).first()
+        seen_at = connections.last_seen(participant).get(participant.socket_id)
         device = None if seen_at is None else new_device_of(call, participant, seen_at)
         if device is not None:
-            assume(call, participant, device)
+            take_over(call, participant, device)
             announce(call)
 
 
@@ -257,16 +228,18 @@ def end_of_sessions(*, user_id: int, session_ids: Iterable[int]) -> None:
 
 
 def end_between(*, user_id: int, other_id: int) -> None:
-    """One participant has blocked the other: ends the answered call. A ringing call is refused when it is answered."""
+    """One participant has blocked the other, which ends the answered call. A ringing call is refused when it is
+    answered."""
     with unit_of_work():
-        # A ringing one is locked, too: it may be answered right now.
+        # A ringing call is locked, too, because it may be answered at this moment.
         for call in Call.objects.not_ended().of(user_id).of(other_id).select_for_update().order_by("id"):
             if call.state != Call.State.RINGING:
                 end(call, Call.Outcome.COMPLETED)
 
 
 def erase_of(*, user_id: int) -> None:
-    """An account is being erased: ends live calls and clears its devices. The other user keeps the call history."""
+    """Ends the live calls of an account that is being erased and clears its devices. The other user keeps the call
+    history."""
     with unit_of_work():
         _leave_all(CallParticipant.objects.live_of(user_id), user_id)
         participants = CallParticipant.objects.filter(user_id=user_id)

@@ -4,9 +4,9 @@ from django.core.management.base import CommandParser
 
 from accounts.management.user_commands import find_user
 from accounts.services import audit
-from core.operator import OperatorCommand, actor
+from core.commands import OperatorCommand, actor
 from realtime.models import Stream
-from realtime.services import log
+from realtime.services import event_log
 
 
 class Command(OperatorCommand):
@@ -20,6 +20,6 @@ class Command(OperatorCommand):
         if options["dry_run"]:
             changed = len(user_ids) if user_ids else Stream.objects.count()
         else:
-            changed = log.start_new_epoch(user_ids)
+            changed = event_log.start_new_epoch(user_ids)
             audit.record(action="log.new_epoch", actor=actor(), people=changed)
         return {"people": changed, "dry_run": options["dry_run"]}

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from core.operator import OperatorCommand
+from core.commands import OperatorCommand
 from realtime.calls.services import signaling
 from realtime.conf import conf
 

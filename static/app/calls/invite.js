@@ -1,12 +1,12 @@
 // Every button that calls.
 import { parley } from "../client.js";
-import { t } from "../i18n.js";
-import { notice } from "../ui/notices.js";
+import { t } from "../lib/i18n.js";
+import { notice } from "../lib/notices.js";
 import { problemText } from "./texts.js";
 
 export async function invite(call) {
   if (parley.status === "offline") {
-    notice(t("There is no connection. Call again once you are back online."), { kind: "danger" });
+    notice(t("You're offline. Call again when you're back online."), { kind: "danger" });
     return;
   }
   try {

@@ -1,7 +1,23 @@
 // The sound of a ring, made of tones: no file to load. A browser allows sound only after the first click or key
 // in the window; before that the ring is silent and nothing complains.
-const RINGING = { notes: [[0, 660], [0.22, 880], [0.44, 660], [0.66, 880]], every: 2600, volume: 0.16 };
-const WAITING = { notes: [[0, 425], [0.02, 425]], every: 4000, volume: 0.05 };
+const RINGING = {
+  notes: [
+    [0, 660],
+    [0.22, 880],
+    [0.44, 660],
+    [0.66, 880],
+  ],
+  every: 2600,
+  volume: 0.16,
+};
+const WAITING = {
+  notes: [
+    [0, 425],
+    [0.02, 425],
+  ],
+  every: 4000,
+  volume: 0.05,
+};
 
 let context = null;
 

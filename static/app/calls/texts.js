@@ -1,6 +1,6 @@
 // What a call says about itself.
-import { duration, t } from "../i18n.js";
-import { errorText } from "../ui/notices.js";
+import { duration, t } from "../lib/i18n.js";
+import { errorText } from "../lib/notices.js";
 
 // Why the call ended, for this user. `mine`: this user called.
 export function endText({ reason, mine, seconds, error }) {
@@ -23,8 +23,13 @@ export function problemText(error) {
   const texts = {
     call_conflict: () => t("You are already in a call."),
     microphone_denied: () => t("Microphone access was denied. Allow it in the browser and call again."),
+    calls_unsupported: () => t("This browser cannot hold calls on this page. Calls need WebRTC and an https address."),
     devices_missing: () => t("There is no microphone"),
+    microphone_lost: () =>
+      t("There is no microphone any more: the other person cannot hear you. Connect one to go on."),
     devices_failed: () => t("The microphone could not be used"),
+    screen_missing: () => t("There is no screen that can be shared."),
+    screen_failed: () => t("The screen could not be shared."),
     camera_denied: camera,
     camera_missing: camera,
     camera_failed: camera,

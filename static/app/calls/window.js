@@ -1,7 +1,7 @@
 // The window of a running call: both videos, the controls, the connection quality.
 import { parley } from "../client.js";
-import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
-import { duration, t } from "../i18n.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../lib/html.js";
+import { duration, t } from "../lib/i18n.js";
 import { Avatar, nameOf } from "../ui/avatar.js";
 import { Icon } from "../ui/icon.js";
 import { Notices } from "../ui/notices.js";
@@ -10,7 +10,7 @@ import { waitTone } from "./sound.js";
 import { qualityText, stateText } from "./texts.js";
 
 export function CallWindow({ call, peer }) {
-  const dialog = useRef();
+  const dialog = useRef(null);
   const before = useRef(null);
   const [small, setSmall] = useState(false);
   const [output, setOutput] = useState("");
@@ -33,6 +33,15 @@ export function CallWindow({ call, peer }) {
       if (!stays) before.current?.focus?.({ preventScroll: true });
     };
   }, []);
+  // All of the screen for the call; the browser's own key leaves it as well. No browser does that with a dialog itself.
+  const body = useRef(null);
+  const [isFull, setFull] = useState(false);
+  useEffect(() => {
+    const onChange = () => setFull(document.fullscreenElement === body.current);
+    document.addEventListener("fullscreenchange", onChange);
+    return () => document.removeEventListener("fullscreenchange", onChange);
+  }, []);
+  const fill = () => (isFull ? document.exitFullscreen() : body.current.requestFullscreen()).catch(() => {});
   const waits = call.direction === "outgoing" && (call.state === "starting" || call.state === "ringing");
   useEffect(() => (waits ? waitTone() : undefined), [waits]);
 
@@ -43,11 +52,19 @@ export function CallWindow({ call, peer }) {
     setSmall(true);
   };
   return html`<dialog ref=${dialog} class=${`call ${small ? "small" : "large"} ${shown ? "with-video" : ""}`}
-      aria-label=${name ? t("Call with {name}", { name }) : t("Call")} onCancel=${cancel}>
+      aria-label=${name ? t("Call with {name}", { name }) : t("Call")} onCancel=${cancel}><div ref=${body} class="call-body">
     <header class="call-head">
       <div class="call-who"><strong><bdi>${name}</bdi></strong><${Progress} call=${call} /></div>
-      ${call.quality && html`<span class=${`quality ${call.quality}`} role="img" aria-label=${qualityText(call.quality)}
-        title=${qualityText(call.quality)}><i></i><i></i><i></i></span>`}
+      ${
+        call.quality &&
+        html`<span class=${`quality ${call.quality}`} role="img" aria-label=${qualityText(call.quality)}
+        title=${qualityText(call.quality)}><i></i><i></i><i></i></span>`
+      }
+      ${
+        !small &&
+        document.fullscreenEnabled &&
+        html`<button class="icon-button" aria-label=${t("Full screen")} aria-pressed=${isFull ? "true" : "false"} onClick=${fill}><${Icon} name="fullScreen" /></button>`
+      }
       <button class="icon-button" aria-label=${small ? t("Enlarge the call") : t("Minimize the call")}
         onClick=${() => setSmall(!small)}><${Icon} name=${small ? "up" : "down"} /></button>
     </header>
@@ -55,23 +72,35 @@ export function CallWindow({ call, peer }) {
       ${!shown && peer && html`<div class="call-avatar"><${Avatar} user=${peer} size="large" /></div>`}
       <${Video} label=${t("Remote video")} stream=${call.remoteStream} hidden=${!shown && call.media !== "video" && !call.cameraOn}
         kind=${`remote ${shown ? "" : "blank"} ${call.remote?.screen ? "screen" : ""}`} output=${output} />
-      ${(call.cameraOn || call.sharing) && html`<${Video} label=${t("Own video")} stream=${call.localStream} muted
-        kind=${`own ${call.sharing ? "" : "mirrored"}`} />`}
+      ${
+        (call.cameraOn || call.sharing) &&
+        html`<${Video} label=${t("Own video")} stream=${call.localStream} muted
+        kind=${`own ${call.sharing ? "" : "mirrored"}`} />`
+      }
       ${call.remote && call.remote.audio === false && call.mediaConnected && html`<p class="call-note">${t("{name} is muted", { name })}</p>`}
     </div>
     <${Controls} call=${call} onOutput=${setOutput} />
     ${!small && html`<${Notices} />`}
-  </dialog>`;
+  </div></dialog>`;
 }
 
 function Video({ label, stream, kind, muted = false, output = "", hidden = false }) {
-  const element = useRef();
+  const element = useRef(null);
   useEffect(() => {
     if (element.current.srcObject !== stream) element.current.srcObject = stream;
     if (stream) element.current.play().catch(() => {});
   }, [stream]);
   useEffect(() => {
-    if (output) element.current.setSinkId?.(output).catch(() => {});
+    const play = (sink) => element.current.setSinkId?.(sink).catch(() => {});
+    if (!output) return undefined;
+    play(output);
+    // A headset that is pulled out: the system's own choice is heard again.
+    const check = async () => {
+      const devices = (await navigator.mediaDevices?.enumerateDevices().catch(() => null)) ?? [];
+      if (devices.length && !devices.some(({ deviceId }) => deviceId === output)) play("");
+    };
+    navigator.mediaDevices?.addEventListener?.("devicechange", check);
+    return () => navigator.mediaDevices?.removeEventListener?.("devicechange", check);
   }, [output]);
   return html`<video ref=${element} class=${`call-video ${kind}`} aria-label=${label} autoplay playsinline muted=${muted} hidden=${hidden}></video>`;
 }
@@ -84,7 +113,8 @@ function Progress({ call }) {
     return () => clearInterval(timer);
   }, []);
   const text = stateText(call);
-  if (call.state !== "active" || !call.answeredAt) return html`<span class="call-state" aria-live="polite">${text}</span>`;
+  if (call.state !== "active" || !call.answeredAt)
+    return html`<span class="call-state" aria-live="polite">${text}</span>`;
   const seconds = (parley.now() - call.answeredAt) / 1000;
   return html`<span class="call-state"><span role="timer" aria-label=${t("Time of the call")}>${duration(seconds)}</span>
     <span aria-live="polite">${text && ` · ${text}`}</span></span>`;

@@ -1,39 +1,20 @@
-// Where a message is written: text, images, the reply or edit that is under way.
-import { LIMITS } from "../../sdk/parley.js";
+// Where a message is written: text, pictures, the reply or edit that is under way.
+import { LIMITS } from "../../sdk/parley/limits.js";
 import { parley } from "../client.js";
-import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
-import { bytes, t } from "../i18n.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../lib/html.js";
+import { number, t, tn } from "../lib/i18n.js";
+import { failed, notice } from "../lib/notices.js";
+import { draftOf, keepDraft, onDraft } from "../state/drafts.js";
 import { useNoticesAbove } from "../ui/above.js";
 import { Icon } from "../ui/icon.js";
-import { failed, notice } from "../ui/notices.js";
-import { draftImages, draftOf, keepDraft, keepDraftImages, onDraft } from "./drafts.js";
+import { isComposing, isTouch } from "../ui/keys.js";
 import { EmojiPicker } from "./emoji.js";
-import { useObjectUrl } from "./image.js";
+import { insertText, pasted } from "./paste.js";
+import { picturesOf, SendPictures } from "./pictures.js";
 import { previewText } from "./preview.js";
 
-const TALLEST = 180;
-
-// What may be sent of these files; for the others a notice says why not.
-function images(files) {
-  return [...files].filter((file) => {
-    if (!LIMITS.imageTypes.includes(file.type)) {
-      notice(t("{name}: only JPEG, PNG, WebP and GIF images can be sent.", { name: file.name }), { kind: "danger" });
-      return false;
-    }
-    if (file.size > LIMITS.imageBytes) {
-      const values = { name: file.name, size: bytes(file.size), limit: bytes(LIMITS.imageBytes) };
-      notice(t("{name} is {size}. Images can be at most {limit}.", values), { kind: "danger" });
-      return false;
-    }
-    return true;
-  });
-}
-
-function Staged({ file, onRemove }) {
-  const address = useObjectUrl(file);
-  return html`<div class="staged"><img src=${address} alt=${file.name} />
-    <button type="button" class="icon-button" aria-label=${t("Remove the image")} onClick=${onRemove}><${Icon} name="close" /></button></div>`;
-}
+const MOST_LINES = 7;
+const NEAR_LIMIT = 200;
 
 function Context({ reply, editing, names, onEnd }) {
   const message = editing ?? reply;
@@ -44,36 +25,57 @@ function Context({ reply, editing, names, onEnd }) {
     <button type="button" class="icon-button" aria-label=${editing ? t("Cancel editing") : t("Cancel reply")} onClick=${onEnd}><${Icon} name="close" /></button></div>`;
 }
 
+// How much may still be written, near the limit.
+function Rest({ text }) {
+  const left = LIMITS.messageLength - [...text.trim()].length;
+  if (left > NEAR_LIMIT) return null;
+  const many = Math.abs(left);
+  return html`<p class=${`rest small ${left < 0 ? "danger-text" : "muted"}`} role="status">${
+    left < 0
+      ? tn("{n} character too many", "{n} characters too many", many)
+      : tn("{n} character left", "{n} characters left", many)
+  }</p>`;
+}
+
 // control.current = {focus, addFiles} for the conversation around it.
 export function Composer({ id, reply, editing, names, onEnd, onEditLast, onSent, onSave, control }) {
   const [text, setText] = useState(() => draftOf(id));
-  const [files, setFiles] = useState(() => draftImages(id));
+  const [pictures, setPictures] = useState([]);
+  // Beside an edit, whose text is not the caption.
+  const [caption, setCaption] = useState("");
   const [picking, setPicking] = useState(false);
-  const self = useRef();
-  const box = useRef();
-  const fileInput = useRef();
-  const emojiButton = useRef();
+  const self = useRef(null);
+  const box = useRef(null);
+  const fileInput = useRef(null);
+  const emojiButton = useRef(null);
   // The draft while a message is edited in its place; null while none is.
   const draft = useRef(null);
 
   useNoticesAbove(self);
   useLayoutEffect(() => {
-    box.current.style.height = "auto";
-    box.current.style.height = `${Math.min(TALLEST, box.current.scrollHeight + 2)}px`;
+    const { style } = box.current;
+    // While it is measured nothing around it moves: the log above would lose its end.
+    self.current.style.minHeight = `${self.current.offsetHeight}px`;
+    style.height = "auto";
+    const line = Number.parseFloat(getComputedStyle(box.current).lineHeight) || Infinity;
+    style.height = `${Math.min(MOST_LINES * line, box.current.scrollHeight)}px`;
+    self.current.style.minHeight = "";
   }, [text]);
   const write = (next) => {
     setText(next);
     if (!editing) keepDraft(id, next);
   };
   // What was sent or written in another tab is not there to be sent once more from here.
-  useEffect(() => onDraft(id, (next) => {
-    if (draft.current === null) setText(next);
-    else draft.current = next;
-  }), [id]);
-  useEffect(() => {
-    keepDraftImages(id, files);
-  }, [files]);
-  useEffect(() => {
+  useEffect(
+    () =>
+      onDraft(id, (next) => {
+        if (draft.current === null) setText(next);
+        else draft.current = next;
+      }),
+    [id],
+  );
+  // Before the next key: what is typed at once belongs to the edit.
+  useLayoutEffect(() => {
     if (editing) {
       // From one edit to the next, the draft stays.
       draft.current ??= text;
@@ -83,31 +85,40 @@ export function Composer({ id, reply, editing, names, onEnd, onEditLast, onSent,
       setText(draft.current);
       draft.current = null;
     }
+  }, [editing?.id]);
+  useEffect(() => {
     if (editing || reply) box.current.focus();
   }, [editing?.id, reply?.id]);
 
-  const sendFiles = (chosen, body = "") => {
-    chosen.forEach((file, index) => {
-      const first = index === 0;
-      parley.outbox.sendImage({ conversation_id: id, file, ...(first && body ? { body } : {}), ...(first && reply ? { reply_to_id: reply.id } : {}) });
-    });
-    onSent();
+  const isTooLong = (body) => {
+    const tooLong = [...body].length > LIMITS.messageLength;
+    if (tooLong)
+      notice(t("Messages can be up to {n} characters.", { n: number(LIMITS.messageLength) }), { kind: "danger" });
+    return tooLong;
   };
-  // Into an empty box an image goes out at once; beside a text, or an edit, it waits for that.
+  const answered = reply ? { reply_to_id: reply.id } : {};
+  // Several pictures are as many messages, in their order; the first one has the caption and is the reply.
+  const sendPictures = (files) => {
+    const body = (editing ? caption : text).trim();
+    if (isTooLong(body)) return false;
+    files.forEach((file, index) =>
+      parley.outbox.sendImage({ conversation_id: id, file, ...(index === 0 ? { body, ...answered } : {}) }),
+    );
+    setPictures([]);
+    setCaption("");
+    if (!editing) write("");
+    onSent({ isEditing: Boolean(editing) });
+    return true;
+  };
   const addFiles = (added) => {
-    const good = images(added);
-    if (good.length === 0) return;
-    if (text.trim() || editing) setFiles([...files, ...good]);
-    else sendFiles(good);
+    const more = picturesOf(added);
+    setPictures((all) => [...all, ...more]);
   };
   control.current = { focus: () => box.current?.focus(), addFiles };
 
   const send = async () => {
     const body = text.trim();
-    if ([...body].length > LIMITS.messageLength) {
-      notice(t("A message may have at most {n} characters.", { n: LIMITS.messageLength }), { kind: "danger" });
-      return;
-    }
+    if (isTooLong(body)) return;
     if (editing) {
       if (!body && editing.kind === "text") return;
       try {
@@ -119,18 +130,17 @@ export function Composer({ id, reply, editing, names, onEnd, onEditLast, onSent,
       }
       return;
     }
-    if (!body && files.length === 0) return;
+    if (!body) return;
     parley.typing(id, false);
-    if (files.length > 0) sendFiles(files, body);
-    else parley.outbox.send({ conversation_id: id, body, ...(reply ? { reply_to_id: reply.id } : {}) });
+    parley.outbox.send({ conversation_id: id, body, ...answered });
     write("");
-    setFiles([]);
     onSent();
   };
 
   const onKeyDown = (event) => {
-    if (event.isComposing) return;
-    if (event.key === "Enter" && !event.shiftKey) {
+    if (isComposing(event)) return;
+    const isOrder = event.ctrlKey || event.metaKey;
+    if (event.key === "Enter" && !event.shiftKey && (isOrder || !isTouch())) {
       event.preventDefault();
       send();
     } else if (event.key === "Escape" && (editing || reply)) {
@@ -146,10 +156,11 @@ export function Composer({ id, reply, editing, names, onEnd, onEditLast, onSent,
     if (!editing) parley.typing(id, event.target.value.trim() !== "");
   };
   const onPaste = (event) => {
-    const pasted = [...event.clipboardData.files];
-    if (pasted.length === 0) return;
+    const found = pasted(event.clipboardData);
+    if (!found) return;
     event.preventDefault();
-    addFiles(pasted);
+    if (found.text) insertText(event.target, found.text);
+    else addFiles(found.files);
   };
   const insert = (emoji) => {
     const { selectionStart: from, selectionEnd: to } = box.current;
@@ -165,19 +176,24 @@ export function Composer({ id, reply, editing, names, onEnd, onEditLast, onSent,
 
   return html`<form ref=${self} class="composer" onSubmit=${(event) => event.preventDefault()}>
     <${Context} reply=${reply} editing=${editing} names=${names} onEnd=${() => onEnd()} />
-    ${files.length > 0 && html`<div class="stage">${files.map((file) => html`<${Staged} key=${file} file=${file} onRemove=${() => setFiles(files.filter((other) => other !== file))} />`)}</div>`}
+    <${Rest} text=${text} />
     <div class="composer-line">
-      <input ref=${fileInput} type="file" hidden accept=${LIMITS.imageTypes.join(",")} multiple aria-label=${t("Image file")} tabindex="-1"
+      <input ref=${fileInput} type="file" hidden accept="image/*" multiple aria-label=${t("Image file")} tabindex="-1"
         onChange=${(event) => {
           addFiles(event.target.files);
           event.target.value = "";
         }} />
       <button type="button" class="icon-button" aria-label=${t("Attach image")} disabled=${Boolean(editing)} onClick=${() => fileInput.current.click()}><${Icon} name="image" /></button>
-      <textarea ref=${box} class="input message-box" rows="1" dir="auto" aria-label=${t("Message")} placeholder=${t("Message")} value=${text}
-        onInput=${onInput} onKeyDown=${onKeyDown} onPaste=${onPaste} onBlur=${() => !editing && parley.typing(id, false)}></textarea>
+      <div class="input message-frame"><textarea ref=${box} class="message-box" rows="1" dir=${text ? "auto" : undefined} aria-label=${t("Message")} placeholder=${t("Message")} value=${text}
+        enterkeyhint=${isTouch() ? "enter" : "send"} onInput=${onInput} onKeyDown=${onKeyDown} onPaste=${onPaste} onBlur=${() => !editing && parley.typing(id, false)}></textarea></div>
       <button ref=${emojiButton} type="button" class="icon-button" aria-label=${t("Emoji")} aria-haspopup="dialog" aria-expanded=${picking ? "true" : "false"} onClick=${() => setPicking(!picking)}><${Icon} name="smile" /></button>
       ${picking && html`<${EmojiPicker} anchor=${emojiButton.current} onPick=${insert} onClose=${closePicker} />`}
       <button type="button" class="icon-button send" aria-label=${t("Send")} title=${editing ? t("Save") : t("Send")} onClick=${send}><${Icon} name=${editing ? "check" : "send"} /></button>
     </div>
-  </form>`;
+  </form>
+  ${
+    pictures.length > 0 &&
+    html`<${SendPictures} pictures=${pictures} change=${setPictures} text=${editing ? caption : text} onText=${editing ? setCaption : write}
+    onPaste=${onPaste} onSend=${sendPictures} onClose=${() => setPictures([])} />`
+  }`;
 }

@@ -1,66 +1,125 @@
 // The log of a conversation: rows, the reader's place in them, the keyboard.
-import { html, useCallback, useEffect, useMemo, useRef, useState } from "../html.js";
-import { dayName, t, tn } from "../i18n.js";
+import { parley } from "../client.js";
+import { html, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../lib/html.js";
+import { dayName, t, tn } from "../lib/i18n.js";
+import { failed } from "../lib/notices.js";
+import { keepPlace, placeOf } from "../state/place.js";
 import { rowsOf, statusOf } from "../state/rows.js";
-import { latest, loadNewer, loadOlder, reach, trim } from "../state/thread.js";
+import { store } from "../state/store.js";
 import { Icon } from "../ui/icon.js";
-import { failed } from "../ui/notices.js";
+import { Loading } from "../ui/loading.js";
 import { VirtualList } from "../ui/virtual_list.js";
 import { Message, Pending } from "./message.js";
-import { keepPlace, placeOf } from "./place.js";
-import { reader } from "./reading.js";
 
 const MARK_MS = 2000;
+// By then everything that was missed while there was no connection has arrived.
+const CATCH_UP_MS = 3000;
+// A reader at the end needs no long history: the memory stays the same however long the window is open. What goes is
+// loaded again when the reader scrolls up.
+const MOST_AT_END = 600;
+const LEFT_AT_END = 300;
+// After a failed page the next one is not asked for at once.
+const PAUSE_MS = 3000;
 
 const upperFirst = (text) => text.charAt(0).toLocaleUpperCase() + text.slice(1);
-const Divider = ({ rowKey, kind, text }) => html`<div class=${`divider ${kind}`} data-key=${rowKey}><span>${text}</span></div>`;
+const Divider = ({ rowKey, kind, text }) =>
+  html`<div class=${`divider ${kind}`} data-key=${rowKey}><span>${text}</span></div>`;
 
 // control.current = {jump(messageId), toEnd()} for the conversation around it.
-export function Log({ id, state, row, me, names, actions, marked, control }) {
-  const rows = useMemo(() => rowsOf(state, me), [state.messages, state.pending, state.firstUnread, state.hasNewer, me]);
-  const list = useRef();
+// `unread` is the first message that was unread when it was opened.
+export function Log({ id, state, unread, row, me, names, actions, marked, control }) {
+  const messages = store.messages(id);
+  const [firstUnread, setFirstUnread] = useState(unread);
+  const rows = useMemo(() => rowsOf({ ...state, firstUnread }, me), [state, firstUnread, me]);
+  const list = useRef(null);
   const drawn = useRef(rows);
   drawn.current = rows;
   const [{ atEnd, far }, setEnd] = useState({ atEnd: true, far: false });
   const [flash, setFlash] = useState(null);
   const [current, setCurrent] = useState(null);
-  const [below, setBelow] = useState(0);
-  const reading = useMemo(() => reader(id), [id]);
-  useEffect(() => () => reading.close(), [reading]);
+  const lastSeen = useRef(0);
+  // The reader's place has been found; before that, nothing that is drawn has been seen.
+  const isPlaced = useRef(false);
+  const isFollowing = useRef(false);
+  // What was missed without a connection arrives faster than it is drawn: it has been seen only once it stands still.
+  const isCatchingUp = useRef(false);
+  const isSeenAtOnce = () =>
+    isPlaced.current && isFollowing.current && !isCatchingUp.current && document.visibilityState === "visible";
+  useLayoutEffect(() => messages.follow(isSeenAtOnce), [id]);
+  useEffect(() => {
+    let timer;
+    const end = () => {
+      clearTimeout(timer);
+      isCatchingUp.current = false;
+      list.current?.watchFrame();
+    };
+    const stops = [
+      parley.on("synced", end),
+      parley.on("status", ({ status }) => {
+        clearTimeout(timer);
+        if (status !== "online") isCatchingUp.current = true;
+        else timer = setTimeout(end, CATCH_UP_MS);
+      }),
+    ];
+    return () => {
+      clearTimeout(timer);
+      for (const stop of stops) stop();
+    };
+  }, []);
 
+  const isPaused = useRef(false);
+  const [, setTries] = useState(0);
+  const loadMore = (load) => {
+    if (isPaused.current) return;
+    load().catch(() => {
+      isPaused.current = true;
+      // What is drawn then asks again if it still needs the page.
+      setTimeout(() => {
+        isPaused.current = false;
+        setTries((count) => count + 1);
+      }, PAUSE_MS);
+    });
+  };
+
+  const messageOf = (key) => drawn.current.find((entry) => entry.key === key)?.message;
   const keyOf = (messageId) => drawn.current.find((entry) => entry.message?.id === messageId)?.key;
-  const focusMessage = (messageId) => requestAnimationFrame(() => {
-    const element = list.current?.box.querySelector(`[data-message-id="${messageId}"]`);
-    element?.focus({ preventScroll: true });
-    element?.scrollIntoView({ block: "nearest" });
-  });
+  const focusMessage = (messageId) =>
+    requestAnimationFrame(() => {
+      const element = list.current?.box.querySelector(`[data-message-id="${messageId}"]`);
+      element?.focus({ preventScroll: true });
+      element?.scrollIntoView({ block: "nearest" });
+    });
   // Of several ways that the reader asks for, the last one counts.
   const ways = useRef(0);
   const newWay = () => {
     const way = (ways.current += 1);
     return () => way === ways.current;
   };
-  const jump = useCallback(async (messageId, { flashing = true, where = "center" } = {}) => {
-    const isWanted = newWay();
-    const isHere = await reach(id, messageId, isWanted);
-    if (!isWanted()) return true;
-    if (!isHere) return false;
-    // The rows of what was just loaded are drawn first.
-    await new Promise(requestAnimationFrame);
-    list.current?.show(keyOf(messageId), where);
-    setCurrent(messageId);
-    if (flashing) {
-      // The quote that led here may be drawn no longer: the focus goes along.
-      if (document.activeElement === document.body || list.current.box.contains(document.activeElement)) focusMessage(messageId);
-      setFlash(messageId);
-      setTimeout(() => setFlash((value) => (value === messageId ? null : value)), MARK_MS);
-    }
-    return true;
-  }, [id]);
+  const jump = useCallback(
+    async (messageId, { flashing = true, where = "center" } = {}) => {
+      const isWanted = newWay();
+      const isHere = await messages.loadAround(messageId, { isWanted });
+      if (!isWanted()) return true;
+      if (!isHere) return false;
+      // The rows of what was just loaded are drawn first.
+      await new Promise(requestAnimationFrame);
+      await list.current?.show(keyOf(messageId), where);
+      setCurrent(messageId);
+      if (flashing) {
+        // The quote that led here may be drawn no longer: the focus goes along.
+        if (document.activeElement === document.body || list.current.box.contains(document.activeElement))
+          focusMessage(messageId);
+        setFlash(messageId);
+        setTimeout(() => setFlash((value) => (value === messageId ? null : value)), MARK_MS);
+      }
+      return true;
+    },
+    [id],
+  );
   const toEnd = useCallback(async () => {
     const isWanted = newWay();
     try {
-      await latest(id, isWanted);
+      await messages.loadNewest({ isWanted });
     } catch (error) {
       failed(error);
       return;
@@ -68,47 +127,71 @@ export function Log({ id, state, row, me, names, actions, marked, control }) {
     if (!isWanted()) return;
     await new Promise(requestAnimationFrame);
     list.current?.goToEnd();
-    setBelow(0);
   }, [id]);
   // The button that leads there goes, and so may the message that had the focus.
   const toEndWithFocus = () => toEnd().then(() => list.current?.box.focus({ preventScroll: true }));
   control.current = { jump, toEnd };
 
   const started = useRef(false);
-  const connect = useCallback((instance) => {
-    list.current = instance;
-    if (started.current) return;
-    started.current = true;
-    const kept = placeOf(id);
-    if (kept) jump(kept, { flashing: false, where: "end" });
-    else if (state.firstUnread) instance.show("unread", "start");
-  }, [id]);
+  const connect = useCallback(
+    (instance) => {
+      list.current = instance;
+      if (started.current) return;
+      started.current = true;
+      const placed = () => {
+        isPlaced.current = true;
+        instance.updateRange();
+      };
+      const kept = placeOf(id);
+      // What is unread comes before the place where the reader was.
+      if (firstUnread) instance.show("unread", "start").then(placed);
+      else if (kept)
+        jump(kept, { flashing: false, where: "end" })
+          .catch(() => {})
+          .then(placed);
+      else placed();
+    },
+    [id],
+  );
 
-  const onPlace = useCallback((next) => {
-    setEnd((old) => (old.atEnd === next.atEnd && old.far === next.far ? old : next));
-    if (next.atEnd) setBelow(0);
-    const key = list.current?.lastInWindow();
-    const shown = drawn.current.find((entry) => entry.key === key)?.message;
-    if (shown) reading.seen(shown.id);
-    keepPlace(id, next.atEnd && next.isLast ? null : shown?.id);
-    if (next.atEnd && next.isLast) trim(id);
-  }, [reading]);
+  const onPlace = useCallback(
+    (next) => {
+      setEnd((old) => (old.atEnd === next.atEnd && old.far === next.far ? old : next));
+      isFollowing.current = next.atEnd && next.isLast;
+      if (!isPlaced.current) return;
+      keepPlace(id, isFollowing.current ? null : messageOf(list.current?.lastInWindow())?.id);
+      if (isFollowing.current) messages.trim(MOST_AT_END, LEFT_AT_END);
+    },
+    [id],
+  );
+  const onDrawn = useCallback(
+    (key) => {
+      const shown = messageOf(key);
+      if (!isPlaced.current || !shown) return;
+      lastSeen.current = Math.max(lastSeen.current, shown.id);
+      messages.see(shown.id);
+    },
+    [id],
+  );
 
-  // What arrives below the window is counted on the button that leads there.
+  // What arrives while the window is hidden is marked, so that the reader finds where it begins.
   const lastId = state.messages.at(-1)?.id ?? 0;
-  const lastSeen = useRef(lastId);
+  const lastKnown = useRef(lastId);
   useEffect(() => {
-    const fresh = state.messages.filter((message) => message.id > lastSeen.current && message.sender_id !== me).length;
-    lastSeen.current = Math.max(lastSeen.current, lastId);
-    if (fresh && list.current && !list.current.isAtEnd) setBelow((count) => count + fresh);
+    const fresh = state.messages.find((message) => message.id > lastKnown.current && message.sender_id !== me);
+    const isMarked = firstUnread > lastSeen.current;
+    lastKnown.current = Math.max(lastKnown.current, lastId);
+    if (fresh && !isMarked && !state.hasNewer && document.visibilityState !== "visible") setFirstUnread(fresh.id);
   }, [lastId]);
 
   const focusable = current ?? state.messages.at(-1)?.id;
   const draw = (entry) => {
     const { key, type } = entry;
-    if (type === "day") return html`<${Divider} key=${key} rowKey=${key} kind="day" text=${upperFirst(dayName(entry.at))} />`;
+    if (type === "day")
+      return html`<${Divider} key=${key} rowKey=${key} kind="day" text=${upperFirst(dayName(entry.at))} />`;
     if (type === "unread") return html`<${Divider} key=${key} rowKey=${key} kind="new" text=${t("Unread messages")} />`;
-    if (type === "pending") return html`<${Pending} key=${key} rowKey=${key} item=${entry.item} continues=${entry.continues} />`;
+    if (type === "pending")
+      return html`<${Pending} key=${key} rowKey=${key} item=${entry.item} continues=${entry.continues} />`;
     return html`<${Message} key=${key} rowKey=${key} message=${entry.message} own=${entry.own} continues=${entry.continues} names=${names} actions=${actions}
       status=${entry.own ? statusOf(entry.message, row) : null} current=${entry.message.id === focusable} marked=${entry.message.id === (marked ?? flash)} />`;
   };
@@ -119,9 +202,10 @@ export function Log({ id, state, row, me, names, actions, marked, control }) {
     if (inMenu) return;
     const steps = { ArrowUp: -1, ArrowDown: 1 };
     if (event.key in steps) {
-      const messages = state.messages;
-      const at = article ? messages.findIndex((message) => message.id === Number(article.dataset.messageId)) : messages.length;
-      const next = messages[at + steps[event.key]];
+      const at = article
+        ? state.messages.findIndex((message) => message.id === Number(article.dataset.messageId))
+        : state.messages.length;
+      const next = state.messages[at + steps[event.key]];
       if (!next) return;
       event.preventDefault();
       setCurrent(next.id);
@@ -135,14 +219,22 @@ export function Log({ id, state, row, me, names, actions, marked, control }) {
     }
   };
 
-  const head = html`<div class="log-head">${state.hasOlder
-    ? html`<div class="spinner" role="progressbar" aria-label=${t("Loading older messages")}></div>`
-    : html`<p class="muted small">${t("This is the beginning of the conversation.")}</p>`}</div>`;
-  const label = below ? tn("Jump to latest, {n} new message", "Jump to latest, {n} new messages", below) : t("Jump to latest");
+  const head = html`<div class="log-head">${
+    state.hasOlder
+      ? html`<${Loading} label=${t("Loading older messages")} />`
+      : html`<p class="muted small">${t("This is the beginning of the conversation.")}</p>`
+  }</div>`;
+  const below = row.unread_count;
+  const label = below
+    ? tn("Jump to latest, {n} new message", "Jump to latest, {n} new messages", below)
+    : t("Jump to latest");
   return html`<div class="log-frame">
     <${VirtualList} className="log" label=${t("Messages")} rows=${rows} draw=${draw} follow=${!state.hasNewer} head=${head} control=${connect} onKeyDown=${onKeyDown}
-      onStart=${() => loadOlder(id)} onEnd=${() => loadNewer(id)} onPlace=${(next) => onPlace({ ...next, isLast: !state.hasNewer })} />
-    ${(far || state.hasNewer || (below > 0 && !atEnd)) && html`<button type="button" class="to-end" aria-label=${label} title=${label} onClick=${toEndWithFocus}>
-      <${Icon} name="down" />${below > 0 && html`<span class="count" aria-hidden="true">${below}</span>`}</button>`}
+      onStart=${() => loadMore(() => messages.loadOlder())} onEnd=${() => loadMore(() => messages.loadNewer())} onPlace=${(next) => onPlace({ ...next, isLast: !state.hasNewer })} onDrawn=${onDrawn} isHeld=${() => isCatchingUp.current} />
+    ${
+      (far || state.hasNewer || (below > 0 && !atEnd)) &&
+      html`<button type="button" class="to-end" aria-label=${label} title=${label} onClick=${toEndWithFocus}>
+      <${Icon} name="down" />${below > 0 && html`<span class="count" aria-hidden="true">${below}</span>`}</button>`
+    }
   </div>`;
 }

@@ -1,17 +1,20 @@
 // One message of the log. Redrawn only when something about it changes.
 import { parley } from "../client.js";
-import { html, useRef, useState } from "../html.js";
-import { dateTime, duration, t, time } from "../i18n.js";
+import { html, useRef, useState } from "../lib/html.js";
+import { dateTime, duration, t, time } from "../lib/i18n.js";
 import { focusIfLost } from "../ui/focus.js";
 import { Icon } from "../ui/icon.js";
 import { Menu } from "../ui/menu.js";
 import { Pure } from "../ui/pure.js";
-import { EmojiPicker } from "./emoji.js";
+import { EmojiPicker, FIRST } from "./emoji.js";
 import { Image, Upload } from "./image.js";
 import { callIcon, callText, previewText } from "./preview.js";
 import { Text } from "./text.js";
 
-const statusText = (status) => ({ sending: t("Sending"), failed: t("Not sent"), sent: t("Sent"), delivered: t("Delivered"), read: t("Read") })[status];
+const statusText = (status) =>
+  ({ sending: t("Sending"), failed: t("Not sent"), sent: t("Sent"), delivered: t("Delivered"), read: t("Read") })[
+    status
+  ];
 const TICKS = {
   sending: "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zM12 8v4.2l2.8 1.8",
   failed: "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zM12 8v5M12 16v.1",
@@ -30,16 +33,19 @@ function Status({ status }) {
 function Quote({ message, names, onJump }) {
   const { reply_to: reply } = message;
   if (!message.reply_to_id) return null;
-  if (!reply) return html`<p class="quote gone">${t("The message no longer exists")}</p>`;
+  if (!reply) return html`<p class="quote gone">${t("Deleted message")}</p>`;
   return html`<button type="button" class="quote" onClick=${() => onJump(reply.id)} aria-label=${t("Go to the original message")}>
     ${reply.thumb_url && html`<img src=${parley.mediaUrl(reply.thumb_url)} alt="" width="36" height="36" loading="lazy" />`}
     <span class="quote-lines"><b>${names(reply.sender_id)}</b><span dir="auto">${previewText(reply)}</span></span></button>`;
 }
 
-function CallEntry({ message, own }) {
+function CallEntry({ message, own, tabindex, actions }) {
   const { call } = message;
-  return html`<p class="call-entry"><${Icon} name=${callIcon(call)} />
-    <span>${callText(call, message.body, own)}${call?.duration_s ? html` <span class="muted">${duration(call.duration_s)}</span>` : ""}</span></p>`;
+  const icon = callIcon(call);
+  return html`<p class="call-entry"><${Icon} name=${icon} />
+    <span>${callText(call, message.body, own)}${call?.duration_s ? html` <span class="muted">${duration(call.duration_s)}</span>` : ""}</span>
+    <button type="button" class="icon-button" tabindex=${tabindex} disabled=${actions.blocked} aria-label=${t("Repeat this call")} title=${t("Repeat this call")}
+      onClick=${() => actions.call(call?.media ?? "audio")}><${Icon} name="redial" /></button></p>`;
 }
 
 function Reactions({ message, me, names, onReact, disabled }) {
@@ -48,14 +54,16 @@ function Reactions({ message, me, names, onReact, disabled }) {
     await onReact(message, emoji);
     focusIfLost(article);
   };
-  return html`<div class="reactions">${message.reactions.map(({ emoji, count, user_ids: users }) => html`<button key=${emoji} type="button" class="reaction"
+  return html`<div class="reactions">${message.reactions.map(
+    ({ emoji, count, user_ids: users }) => html`<button key=${emoji} type="button" class="reaction"
     disabled=${disabled} aria-pressed=${users.includes(me) ? "true" : "false"} title=${users.map(names).join(", ")} 
-    onClick=${({ currentTarget }) => toggle(emoji, currentTarget.closest("article"))}>${emoji}<span>${count}</span></button>`)}</div>`;
+    onClick=${({ currentTarget }) => toggle(emoji, currentTarget.closest("article"))}>${emoji}<span>${count}</span></button>`,
+  )}</div>`;
 }
 
 function Actions({ message, own, tabindex, actions }) {
   const [picking, setPicking] = useState(null);
-  const button = useRef();
+  const button = useRef(null);
   const react = (anchor) => {
     button.current = anchor;
     setPicking(anchor);
@@ -70,6 +78,7 @@ function Actions({ message, own, tabindex, actions }) {
   };
   const can = !actions.blocked;
   const items = [
+    ...(can ? FIRST : []).map((emoji) => ({ label: emoji, isShort: true, act: () => actions.react(message, emoji) })),
     can && { label: t("Reply"), icon: "reply", act: () => actions.reply(message) },
     can && { label: t("React"), icon: "smile", act: react },
     can && own && message.kind !== "call" && { label: t("Edit"), icon: "edit", act: () => actions.edit(message) },
@@ -89,12 +98,22 @@ export class Message extends Pure {
     const name = own ? t("You") : names(message.sender_id);
     const classes = ["message", own ? "own" : "", continues ? "continues" : "", marked ? "marked" : ""].join(" ");
     const label = t("{name}, {time}", { name, time: time(message.created_at) });
-    return html`<article class=${classes} data-key=${rowKey} data-message-id=${message.id} tabindex=${tabindex} aria-label=${label}>
+    // The browser's own menu stays for links and for text that is selected.
+    const onContextMenu = (event) => {
+      if (event.target.closest("a, .popup") || String(getSelection())) return;
+      event.preventDefault();
+      event.currentTarget.querySelector(".message-actions").click();
+    };
+    // On text, a double click selects a word.
+    const onDblClick = (event) =>
+      !actions.blocked && !event.target.closest("button, a, .text, .popup") && actions.reply(message);
+    return html`<article class=${classes} data-key=${rowKey} data-message-id=${message.id} tabindex=${tabindex} aria-label=${label}
+        onContextMenu=${onContextMenu} onDblClick=${onDblClick}>
       <div class="bubble-line">
         <div class="bubble">
           <${Quote} message=${message} names=${names} onJump=${actions.jump} />
-          ${message.kind === "image" && message.media && html`<${Image} message=${message} name=${name} />`}
-          ${message.kind === "call" ? html`<${CallEntry} message=${message} own=${own} />` : message.body && html`<${Text} body=${message.body} />`}
+          ${message.kind === "image" && message.media && html`<${Image} message=${message} name=${name} onOpen=${actions.view} />`}
+          ${message.kind === "call" ? html`<${CallEntry} message=${message} own=${own} tabindex=${tabindex} actions=${actions} />` : message.body && html`<${Text} body=${message.body} />`}
           <p class="meta">${message.is_edited && html`<span>${t("edited")}</span>`}
             <time datetime=${message.created_at} title=${dateTime(message.created_at)}>${time(message.created_at)}</time>${own && html`<${Status} status=${status} />`}</p>
         </div>
@@ -105,15 +124,21 @@ export class Message extends Pure {
   }
 }
 
+const REFUSED = [400, 413, 415, 422];
+
 // A message that has not arrived yet.
 export function Pending({ rowKey, item, continues }) {
   const isFailed = item.state === "failed";
+  // The same content would be refused again.
+  const isFinal = isFailed && REFUSED.includes(item.error?.status);
   // The button that was pressed goes: the log takes its focus.
-  const run = (act) => ({ currentTarget }) => {
-    const log = currentTarget.closest("[role=log]");
-    act(item.client_id);
-    focusIfLost(log);
-  };
+  const run =
+    (act) =>
+    ({ currentTarget }) => {
+      const log = currentTarget.closest("[role=log]");
+      act(item.client_id);
+      focusIfLost(log);
+    };
   return html`<article class=${`message own ${continues ? "continues" : ""} ${isFailed ? "failed" : ""}`} data-key=${rowKey} data-client-id=${item.client_id}
       aria-label=${t("{name}, {time}", { name: t("You"), time: time(item.created_at) })}>
     <div class="bubble-line"><div class="bubble">
@@ -121,9 +146,12 @@ export function Pending({ rowKey, item, continues }) {
       ${item.body && html`<${Text} body=${item.body} />`}
       <p class="meta"><time datetime=${item.created_at}>${time(item.created_at)}</time><${Status} status=${isFailed ? "failed" : "sending"} /></p>
     </div></div>
-    ${(isFailed || item.file) && html`<p class="pending-actions">
-      ${isFailed && html`<span class="danger-text small">${item.error?.message || t("Not sent")}</span>
-        <button type="button" class="text-button" onClick=${run((id) => parley.outbox.retry(id))}>${t("Send again")}</button>`}
-      <button type="button" class="text-button" onClick=${run((id) => parley.outbox.remove(id))}>${isFailed ? t("Discard") : t("Cancel")}</button></p>`}
+    ${
+      (isFailed || item.file) &&
+      html`<p class="pending-actions">
+      ${isFailed && html`<span class="danger-text small">${item.error?.message || t("Not sent")}</span>`}
+      ${isFailed && !isFinal && html`<button type="button" class="text-button" onClick=${run((id) => parley.outbox.retry(id))}>${t("Send again")}</button>`}
+      <button type="button" class="text-button" onClick=${run((id) => parley.outbox.remove(id))}>${isFinal ? t("Remove") : isFailed ? t("Discard") : t("Cancel")}</button></p>`
+    }
   </article>`;
 }

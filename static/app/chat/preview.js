@@ -1,5 +1,5 @@
 // A message in one line: in the list, in a quote, in a notification.
-import { t } from "../i18n.js";
+import { t } from "../lib/i18n.js";
 
 export function previewText({ kind, body, call, media_url: image }, own = false) {
   if (kind === "call") return callText(call, body, own);
@@ -16,6 +16,6 @@ export function callText(call, body = "", own = false) {
   if (own && call.outcome === "missed") return t("No answer");
   if (own && call.outcome === "canceled") return t("Call canceled");
   if (["missed", "canceled"].includes(call.outcome)) return isVideo ? t("Missed video call") : t("Missed voice call");
-  if (call.outcome === "declined") return isVideo ? t("Declined video call") : t("Declined voice call");
+  if (call.outcome === "declined") return own ? t("Call declined") : t("You declined the call");
   return isVideo ? t("Video call") : t("Voice call");
 }

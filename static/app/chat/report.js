@@ -1,11 +1,17 @@
+import { LIMITS } from "../../sdk/parley/limits.js";
 // Reports a message to staff.
 import { parley } from "../client.js";
-import { html, useState } from "../html.js";
-import { t } from "../i18n.js";
+import { html, useState } from "../lib/html.js";
+import { t } from "../lib/i18n.js";
+import { failed, notice } from "../lib/notices.js";
 import { Dialog } from "../ui/dialog.js";
-import { failed, notice } from "../ui/notices.js";
 
-const reasons = () => [["spam", t("Spam")], ["abuse", t("Insults or threats")], ["illegal", t("Something illegal")], ["other", t("Something else")]];
+const reasons = () => [
+  ["spam", t("Spam")],
+  ["abuse", t("Insults or threats")],
+  ["illegal", t("Something illegal")],
+  ["other", t("Something else")],
+];
 
 export function Report({ message, onClose }) {
   const [reason, setReason] = useState("spam");
@@ -15,9 +21,13 @@ export function Report({ message, onClose }) {
     event.preventDefault();
     setBusy(true);
     try {
-      await parley.messages.report({ message_id: message.id, reason, ...(comment.trim() ? { comment: comment.trim() } : {}) });
+      await parley.messages.report({
+        message_id: message.id,
+        reason,
+        ...(comment.trim() ? { comment: comment.trim() } : {}),
+      });
       onClose();
-      notice(t("Thank you. Support will look at it."));
+      notice(t("Thanks. Our team will review this message."));
     } catch (error) {
       setBusy(false);
       failed(error);
@@ -25,10 +35,10 @@ export function Report({ message, onClose }) {
   };
   return html`<${Dialog} title=${t("Report message")} onClose=${onClose}>
     <form class="stack" onSubmit=${send}>
-      <fieldset class="plain"><legend>${t("What is wrong with it?")}</legend>
+      <fieldset class="plain"><legend>${t("Why are you reporting this message?")}</legend>
         ${reasons().map(([value, label]) => html`<label class="check" key=${value}><input type="radio" name="reason" value=${value} checked=${reason === value} onChange=${() => setReason(value)} />${label}</label>`)}</fieldset>
       <div class="field"><label for="report-comment">${t("Comment")}</label>
-        <textarea id="report-comment" class="input" rows="3" maxlength="2000" value=${comment} onInput=${(event) => setComment(event.target.value)}></textarea></div>
+        <textarea id="report-comment" class="input" rows="3" maxlength=${LIMITS.reportCommentLength} value=${comment} onInput=${(event) => setComment(event.target.value)}></textarea></div>
       <div class="row dialog-actions"><button type="button" class="button" onClick=${onClose}>${t("Cancel")}</button>
         <button class="button primary" disabled=${busy}>${t("Send report")}</button></div>
     </form><//>`;

@@ -1,10 +1,11 @@
 // Search in a conversation: newest hit first, then older ones with "previous" and back with "next".
-import { LIMITS } from "../../sdk/parley.js";
+import { LIMITS } from "../../sdk/parley/limits.js";
 import { parley } from "../client.js";
-import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
-import { t } from "../i18n.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../lib/html.js";
+import { t } from "../lib/i18n.js";
+import { failed } from "../lib/notices.js";
 import { Icon } from "../ui/icon.js";
-import { failed } from "../ui/notices.js";
+import { isComposing } from "../ui/keys.js";
 
 const WAIT_MS = 250;
 const PAGE = 50;
@@ -13,7 +14,7 @@ export function SearchBar({ id, onShow, onClose }) {
   const [query, setQuery] = useState("");
   const [found, setFound] = useState(null);
   const [at, setAt] = useState(0);
-  const box = useRef();
+  const box = useRef(null);
   const wanted = useRef("");
   const [tries, setTries] = useState(0);
   useLayoutEffect(() => {
@@ -26,7 +27,12 @@ export function SearchBar({ id, onShow, onClose }) {
 
   // The server reads a part of a long conversation at a time: a page without a hit need not be the last one.
   const load = async (q, before) => {
-    const reply = await parley.messages.searchInside({ conversation_id: id, q, limit: PAGE, ...(before ? { before } : {}) });
+    const reply = await parley.messages.searchInside({
+      conversation_id: id,
+      q,
+      limit: PAGE,
+      ...(before ? { before } : {}),
+    });
     const goesOn = reply.messages.length === 0 && reply.has_more && wanted.current === q;
     return goesOn ? load(q, reply.next_before) : reply;
   };
@@ -72,7 +78,7 @@ export function SearchBar({ id, onShow, onClose }) {
     onShow(messages[next].id);
   };
   const onKeyDown = (event) => {
-    if (event.isComposing) return;
+    if (isComposing(event)) return;
     if (event.key === "Escape") {
       event.preventDefault();
       onClose();
@@ -84,7 +90,11 @@ export function SearchBar({ id, onShow, onClose }) {
     }
   };
   const total = found?.messages.length ?? 0;
-  const count = !found ? "" : total === 0 ? t("Nothing found") : t("{n} of {total}", { n: at + 1, total: found.hasMore ? `${total}+` : total });
+  const count = !found
+    ? ""
+    : total === 0
+      ? t("Nothing found")
+      : t("{n} of {total}", { n: at + 1, total: found.hasMore ? `${total}+` : total });
   return html`<search class="search-bar" onKeyDown=${onKeyDown}>
     <input ref=${box} type="search" class="input" aria-label=${t("Search messages")} maxlength=${LIMITS.searchLength} placeholder=${t("Search messages")} value=${query} onInput=${(event) => setQuery(event.target.value)} />
     <span class="small muted" aria-live="polite">${count}</span>

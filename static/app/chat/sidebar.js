@@ -1,18 +1,20 @@
 // The left pane: user search, conversations.
-import { LIMITS } from "../../sdk/parley.js";
+import { LIMITS } from "../../sdk/parley/limits.js";
 import { parley } from "../client.js";
-import { html, useEffect, useRef, useState } from "../html.js";
-import { day, dayName, t, time, tn } from "../i18n.js";
-import { chats, loadChats, loadMoreChats } from "../state/chats.js";
+import { html, useEffect, useRef, useState } from "../lib/html.js";
+import { day, dayName, shortDay, t, time, tn } from "../lib/i18n.js";
+import { errorText } from "../lib/notices.js";
+import { NOTHING, useStore } from "../lib/store.js";
+import { draftOf } from "../state/drafts.js";
+import { muted } from "../state/muted.js";
 import { statusOf } from "../state/rows.js";
-import { useStore } from "../store.js";
+import { store } from "../state/store.js";
 import { Avatar, nameOf } from "../ui/avatar.js";
 import { Icon } from "../ui/icon.js";
-import { errorText } from "../ui/notices.js";
+import { isComposing } from "../ui/keys.js";
+import { Loading, Retry } from "../ui/loading.js";
 import { Pure } from "../ui/pure.js";
-import { draftOf } from "./drafts.js";
 import { callIcon, previewText } from "./preview.js";
-import { muted } from "./muted.js";
 
 const WAIT_MS = 200;
 
@@ -20,7 +22,7 @@ function shortTime(value) {
   const date = new Date(value);
   if (date.toDateString() === new Date().toDateString()) return time(value);
   const name = dayName(value);
-  return name === day(value) ? date.toLocaleDateString(document.documentElement.lang, { day: "numeric", month: "short" }) : name;
+  return name === day(value) ? shortDay(value) : name;
 }
 
 class Entry extends Pure {
@@ -35,7 +37,7 @@ class Entry extends Pure {
       : draft && !here
         ? html`<span class="danger-text">${t("Draft:")}</span><span class="cut" dir="auto">${draft}</span>`
         : last
-          ? html`${own && html`<span class="muted">${t("You:")}</span>`}${last.kind === "call" && html`<${Icon} name=${callIcon(last.call)} size=${16} />`}<span class="cut" dir="auto">${previewText(last, own)}</span>`
+          ? html`${own && last.kind !== "call" && html`<span class="muted">${t("You:")}</span>`}${last.kind === "call" && html`<${Icon} name=${callIcon(last.call)} size=${16} />`}<span class="cut" dir="auto">${previewText(last, own)}</span>`
           : html`<span class="muted">${t("No messages yet")}</span>`;
     return html`<li aria-labelledby=${link}><a id=${link} class="entry" href=${`/app/chats/${id}`} aria-current=${here ? "page" : undefined}>
       <span class="entry-avatar"><${Avatar} user=${user} />${online && html`<span class="dot" title=${t("online")}></span>`}</span>
@@ -47,12 +49,22 @@ class Entry extends Pure {
   }
 }
 
+function Row({ row, here, draft, isMuted }) {
+  const { other_user: user, is_blocked: isBlocked } = row;
+  const typing = useStore(store.typing(row.id), (ids) => ids.length > 0);
+  const online = useStore(isBlocked ? NOTHING : store.presence(user.id), (presence) => Boolean(presence?.online));
+  return html`<${Entry} row=${row} typing=${typing} here=${here} online=${online} draft=${draft} isMuted=${isMuted} />`;
+}
+
 function People({ query }) {
   const [found, setFound] = useState(null);
   const [error, setError] = useState(null);
   const [tries, setTries] = useState(0);
   // What failed without a connection is tried again with the next one.
-  useEffect(() => error && parley.on("status", ({ status }) => status === "online" && setTries((count) => count + 1)), [error]);
+  useEffect(
+    () => error && parley.on("status", ({ status }) => status === "online" && setTries((count) => count + 1)),
+    [error],
+  );
   useEffect(() => {
     const abort = new AbortController();
     const timer = setTimeout(async () => {
@@ -73,27 +85,30 @@ function People({ query }) {
   if (!found) return html`<p class="side-note muted">${t("Searching…")}</p>`;
   const { people } = found;
   return html`<p class="side-note muted" aria-live="polite">${people.length ? tn("{n} person found", "{n} people found", people.length) : t("No people found")}</p>
-    <ul class="entries" aria-label=${t("People")} aria-busy=${found.query !== query}>${people.map((user) => html`<li key=${user.id}><a class="entry person" href=${`/app/people/${user.id}`}>
+    <ul class="entries" aria-label=${t("People")} aria-busy=${found.query !== query}>${people.map(
+      (user) => html`<li key=${user.id}><a class="entry person" href=${`/app/people/${user.id}`}>
       <span class="entry-avatar"><${Avatar} user=${user} /></span><span class="entry-line"><span class="entry-name" dir="auto">${nameOf(user)}</span></span>
-      <span class="entry-line"><span class="entry-text"><bdi dir="ltr">@${user.username}</bdi></span></span></a></li>`)}</ul>`;
+      <span class="entry-line"><span class="entry-text"><bdi dir="ltr">@${user.username}</bdi></span></span></a></li>`,
+    )}</ul>`;
 }
 
 export function Sidebar({ id }) {
-  const state = useStore(chats);
+  const { conversations, byId, hasMore, error } = useStore(store.conversations);
   const mutedIds = useStore(muted, ({ ids }) => ids);
   const [query, setQuery] = useState("");
-  const pane = useRef();
+  const pane = useRef(null);
   useEffect(() => setQuery(""), [id]);
 
   const onKeyDown = (event) => {
-    if (event.isComposing) return;
+    if (isComposing(event)) return;
     if (event.key === "Escape" && query) {
       setQuery("");
       pane.current.querySelector("input").focus();
       return;
     }
     // The first one that was found, not one of the words before.
-    if (event.key === "Enter" && event.target.type === "search") pane.current.querySelector('[aria-busy="false"] .person')?.click();
+    if (event.key === "Enter" && event.target.type === "search")
+      pane.current.querySelector('[aria-busy="false"] .person')?.click();
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step) return;
     const places = [pane.current.querySelector("input"), ...pane.current.querySelectorAll(".entry")];
@@ -103,27 +118,40 @@ export function Sidebar({ id }) {
       next.focus();
     }
   };
-  const list = useRef();
+  const list = useRef(null);
   const loadNear = () => {
     const { scrollTop, clientHeight, scrollHeight } = list.current;
     // Hidden on a phone.
-    if (clientHeight > 0 && scrollHeight - scrollTop - clientHeight < 600) loadMoreChats().catch(() => {});
+    if (clientHeight > 0 && scrollHeight - scrollTop - clientHeight < 600)
+      store.conversations.loadOlder().catch(() => {});
   };
   // A list that does not fill a tall window is never scrolled.
-  useEffect(loadNear, [state.cursor]);
-  const rows = state.ids.map((each) => state.byId[each]).filter((row) => row.last_message || row.id === id || draftOf(row.id));
+  useEffect(loadNear, [conversations?.length, hasMore]);
+  // The one that is open may be further down than the list is loaded.
+  const listed = conversations ?? [];
+  const open = byId[id];
+  const rows = (open && !listed.some((row) => row.id === id) ? [...listed, open] : listed).filter(
+    (row) => row.last_message || row.id === id || draftOf(row.id),
+  );
+  const load = () => void store.conversations.load().catch(() => {});
   const Heading = id ? "h2" : "h1";
   return html`<div class="side" ref=${pane} onKeyDown=${onKeyDown}>
     <header class="side-head"><${Heading} tabindex="-1">${t("Chats")}<//>
       <div class="search-box"><${Icon} name="search" size=${20} />
         <input type="search" class="input" aria-label=${t("Search people")} maxlength=${LIMITS.searchLength} placeholder=${t("Search people")} autocomplete="off" value=${query} onInput=${(event) => setQuery(event.target.value)} /></div></header>
-    <div ref=${list} class="side-scroll" onScroll=${loadNear}>
-      ${query.trim() ? html`<${People} query=${query.trim()} />` : html`
-        ${state.failed && html`<p class="side-note">${errorText(state.failed)} <button type="button" class="text-button" onClick=${loadChats}>${t("Try again")}</button></p>`}
-        ${!state.loaded && !state.failed && html`<div class="spinner" role="progressbar" aria-label=${t("Loading")}></div>`}
-        ${state.loaded && rows.length === 0 && html`<p class="side-note muted">${t("No conversations yet. Search for a person to write to.")}</p>`}
-        <ul class="entries" aria-label=${t("Conversations")}>${rows.map((row) => html`<${Entry} key=${row.id} row=${row} here=${row.id === id}
-          typing=${Boolean(state.typing[row.id])} online=${Boolean(!row.is_blocked && state.presence[row.other_user.id]?.online)} draft=${draftOf(row.id)} isMuted=${mutedIds.includes(row.id)} />`)}</ul>`}
+    <div ref=${list} class="side-scroll" role="group" aria-label=${t("Chats")} tabindex="-1" onScroll=${loadNear}>
+      ${
+        query.trim()
+          ? html`<${People} query=${query.trim()} />`
+          : html`
+        ${!conversations && error && html`<${Retry} error=${error} onRetry=${load} className="side-note" />`}
+        ${!conversations && !error && html`<${Loading} />`}
+        ${conversations && rows.length === 0 && html`<p class="side-note muted">${t("No conversations yet. Search for a person to write to.")}</p>`}
+        <ul class="entries" aria-label=${t("Conversations")}>${rows.map(
+          (row) =>
+            html`<${Row} key=${row.id} row=${row} here=${row.id === id} draft=${draftOf(row.id)} isMuted=${mutedIds.includes(row.id)} />`,
+        )}</ul>`
+      }
     </div>
   </div>`;
 }

@@ -1,28 +1,38 @@
 // The frame of the pages before sign-in: one card in the middle.
-import { ICON } from "../config.js";
-import { html, useLayoutEffect, useRef } from "../html.js";
-import { t } from "../i18n.js";
-import { useTitle } from "../title.js";
+import { config, ICON } from "../config.js";
+import { html, useLayoutEffect, useRef } from "../lib/html.js";
+import { t } from "../lib/i18n.js";
+import { isKeeping } from "../lib/stored.js";
+import { useTitle } from "../lib/title.js";
 
 export function AuthPage({ title, lead, children, after }) {
   useTitle(title);
   return html`<main class="auth">
-    <a class="auth-brand" href="/app/" aria-label=${t("Parley, start page")}>
-      <img src=${ICON} alt="" width="36" height="36" /><span aria-hidden="true">Parley</span></a>
+    <a class="auth-brand" href="/app/" aria-label=${t("{product}, start page", { product: config.product })}>
+      <img src=${ICON} alt="" width="36" height="36" /><span aria-hidden="true">${config.product}</span></a>
     <section class="card auth-card">
       <h1 tabindex="-1">${title}</h1>
       ${lead && html`<p class="lead">${lead}</p>`}
       ${children}
+      <${NothingKept} />
     </section>
     ${after && html`<p class="auth-after">${after}</p>`}
   </main>`;
 }
 
+// Where site data is blocked.
+export function NothingKept() {
+  return (
+    !isKeeping &&
+    html`<p class="hint">${t("This browser keeps no data of this page: you are signed out when you reload or close it. To stay signed in, allow cookies and site data for this page.")}</p>`
+  );
+}
+
 // The first field that is still empty has the focus when the page is there.
 export function useFirstField() {
-  const place = useRef();
+  const place = useRef(null);
   useLayoutEffect(() => {
-    const fields = [...place.current.querySelectorAll("input, select")];
+    const fields = [...place.current.querySelectorAll("input:not([hidden]), select")];
     (fields.find((field) => !field.value) ?? fields[0])?.focus();
   }, []);
   return place;

@@ -1,17 +1,40 @@
 // Frequent questions and keyboard shortcuts.
 import { config } from "../config.js";
-import { html } from "../html.js";
-import { t } from "../i18n.js";
-import { app, useStore } from "../store.js";
-import { useTitle } from "../title.js";
+import { html } from "../lib/html.js";
+import { t } from "../lib/i18n.js";
+import { useStore } from "../lib/store.js";
+import { useTitle } from "../lib/title.js";
+import { app } from "../state/app.js";
 
 const answers = () => [
-  [t("What do the ticks mean?"), t("One tick: the message has been sent. Two ticks: it has been delivered. Two colored ticks: it has been read.")],
-  [t("Why do I not see whether a message was read?"), t("One of you has turned off read receipts in the settings. They work both ways.")],
-  [t("I am offline. What happens to my messages?"), t("They are kept in this browser and sent once, in order, as soon as you are back online.")],
-  [t("Who can find me?"), t("Anyone who knows your name or username. Your e-mail is not shown to anyone. You decide in the settings who may write to you.")],
-  [t("Who sees me when I call?"), t("Camera and microphone are used only during a call. With the relay turned on, the other person does not see your IP address.")],
-  [t("I have lost my second password."), t("Use one of your recovery codes, or have a code sent to your e-mail address when you sign in.")],
+  [
+    t("What do the ticks mean?"),
+    t("One tick: the message has been sent. Two ticks: it has been delivered. Two blue ticks: it has been read."),
+  ],
+  [
+    t("Why do I not see whether a message was read?"),
+    t("One of you has turned off read receipts in the settings. They work both ways."),
+  ],
+  [
+    t("I am offline. What happens to my messages?"),
+    t("They are kept in this browser and sent once, in order, as soon as you are back online."),
+  ],
+  [
+    t("Who can find me?"),
+    t(
+      "Anyone who knows your name or username. Your e-mail is not shown to anyone. You decide in the settings who may write to you.",
+    ),
+  ],
+  [
+    t("Who sees me when I call?"),
+    t(
+      "Camera and microphone are used only during a call. With the relay turned on, the other person does not see your IP address.",
+    ),
+  ],
+  [
+    t("I have lost my second password."),
+    t("Use one of your recovery codes, or have a code sent to your e-mail address when you sign in."),
+  ],
   [t("How do I delete my account?"), t("Under “Your data” in the settings: download a copy, then delete the account.")],
 ];
 
@@ -19,6 +42,8 @@ const keys = () => [
   ["Enter", t("Send the message")],
   ["Shift + Enter", t("New line")],
   ["↑", t("Edit your last message")],
+  ["Ctrl + K", t("Search people")],
+  ["Alt + ↓ ↑", t("Next and previous chat")],
   ["Esc", t("Cancel a reply or an edit, close a menu")],
   ["Tab", t("Move to the next control")],
 ];
@@ -33,6 +58,6 @@ export default function Help() {
       <dl>${keys().map(([key, text]) => html`<dt key=${key}><kbd>${key}</kbd></dt><dd>${text}</dd>`)}</dl></section>
     <p class="button-row"><a class="button" href=${user ? "/app/chats" : "/app/"}>${user ? t("Chats") : t("Start page")}</a>
       <a class="button" href="/docs/">${t("For developers")}</a>
-      ${config.developer && html`<a class="button" href="/dev/mail/">${t("Mailbox of this machine")}</a>`}</p>
+      ${config.developer && html`<a class="button" href="/dev/mail/">${t("Local mailbox")}</a>`}</p>
   </main>`;
 }

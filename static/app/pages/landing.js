@@ -1,20 +1,22 @@
 // The first page: try it as a demo user, sign in, or create an account.
-import { signInWindow } from "../client.js";
-import { ICON, config } from "../config.js";
-import { html, useEffect, useState } from "../html.js";
-import { LANGUAGES, language, t, useLanguage } from "../i18n.js";
-import { useTitle } from "../title.js";
+import { config, ICON } from "../config.js";
+import { html, useEffect, useState } from "../lib/html.js";
+import { LANGUAGES, language, t, useLanguage } from "../lib/i18n.js";
+import { errorText } from "../lib/notices.js";
+import { useTitle } from "../lib/title.js";
+import { signInWindow } from "../session.js";
+import { Alert } from "../ui/forms.js";
 import { Icon } from "../ui/icon.js";
-import { errorText } from "../ui/notices.js";
-import { Alert } from "./forms.js";
+import { NothingKept } from "./auth_page.js";
 
 const chooseLanguage = ({ currentTarget }) => useLanguage(currentTarget.value, { addresses: config.catalogs });
 
 export default function Landing({ query }) {
   useTitle("");
+  const { demo } = config;
   return html`<main class="landing">
     <div class="landing-text">
-      <p class="landing-brand"><img src=${ICON} alt="" width="48" height="48" /><span>Parley</span></p>
+      <p class="landing-brand"><img src=${ICON} alt="" width="48" height="48" /><span>${config.product}</span></p>
       <h1 tabindex="-1">${t("Talk to one person at a time")}</h1>
       <p class="lead">${t("Messages, pictures, voice and video calls.")}</p>
       <p class="landing-actions">
@@ -22,7 +24,7 @@ export default function Landing({ query }) {
         <a class="button" href="/app/sign-in">${t("Sign in")}</a>
       </p>
     </div>
-    ${config.demo.length > 0 && html`<${Demo} people=${config.demo} wanted=${query.as} />`}
+    ${demo.length > 0 && html`<${Demo} people=${demo} wanted=${query.as} />`}
     <ul class="landing-facts">
       <li><${Icon} name="chats" /><span>${t("Sent, delivered, read: see the status of each message.")}</span></li>
       <li><${Icon} name="camera" /><span>${t("Calls go directly from one person to the other.")}</span></li>
@@ -71,10 +73,15 @@ function Demo({ people, wanted }) {
     <h2 id="demo-title">${t("Try it now")}</h2>
     <p>${t("Alice and Bob are demo users. Open each in a window of its own, and let them talk side by side.")}</p>
     <p class="landing-actions">
-      ${people.filter((person) => OPEN[person.name]).map((person) => html`<button key=${person.name} class="button" disabled=${busy}
-        onClick=${() => enter(person)}>${OPEN[person.name]()}</button>`)}
+      ${people
+        .filter((person) => OPEN[person.name])
+        .map(
+          (person) => html`<button key=${person.name} class="button" disabled=${busy}
+        onClick=${() => enter(person)}>${OPEN[person.name]()}</button>`,
+        )}
       ${bob && html`<button class="button quiet" disabled=${busy} onClick=${both}>${t("Both side by side")}</button>`}
     </p>
+    <${NothingKept} />
     <${Alert} text=${problem} />
   </section>`;
 }

@@ -1,10 +1,10 @@
 // A recovery code in place of the second password.
 import { parley } from "../client.js";
-import { html } from "../html.js";
-import { t, tn } from "../i18n.js";
-import { notice } from "../ui/notices.js";
+import { html } from "../lib/html.js";
+import { t, tn } from "../lib/i18n.js";
+import { notice } from "../lib/notices.js";
+import { Field, Form, Submit, useForm } from "../ui/forms.js";
 import { AuthPage, useFirstField } from "./auth_page.js";
-import { Field, Form, Submit, useForm } from "./forms.js";
 import { goOn } from "./signin.js";
 import { StartAgain, useFirstStep } from "./two_step.js";
 
@@ -12,7 +12,7 @@ export default function Recovery({ query }) {
   useFirstStep();
   const form = useForm({ recovery_code: "" }, async (values) => {
     const { recovery_codes_left: left } = await parley.auth.twoStepForgot(values);
-    notice(tn("{n} recovery code is left.", "{n} recovery codes are left.", left), { seconds: 20 });
+    notice(tn("You have {n} recovery code left.", "You have {n} recovery codes left.", left), { seconds: 20 });
     goOn(query);
   });
   const first = useFirstField();

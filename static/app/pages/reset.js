@@ -1,11 +1,12 @@
+import { LIMITS } from "../../sdk/parley/limits.js";
 // The code of a password reset and the new password.
 import { parley } from "../client.js";
 import { config } from "../config.js";
-import { html } from "../html.js";
-import { t } from "../i18n.js";
+import { html } from "../lib/html.js";
+import { t } from "../lib/i18n.js";
 import { navigate } from "../router.js";
+import { CodeField, digitsOf, Field, Form, PasswordField, Submit, Username, useForm } from "../ui/forms.js";
 import { AuthPage, useFirstField } from "./auth_page.js";
-import { CodeField, Field, Form, PasswordField, Submit, digitsOf, useForm } from "./forms.js";
 import { Mailbox } from "./verify.js";
 
 export default function Reset({ query }) {
@@ -18,10 +19,10 @@ export default function Reset({ query }) {
   const lead = known && t("If {email} has an account, we have sent a code to it.", { email: known });
   return html`<${AuthPage} title=${t("Choose a new password")} lead=${lead} after=${html`<a href=${`/app/forgot?email=${encodeURIComponent(form.values.email)}`}>${t("Send a new code")}</a>`}>
     <div ref=${first}><${Form} form=${form}>
-      ${!known && html`<${Field} label=${t("E-mail")} type="email" autocomplete="username" required ...${form.field("email")} />`}
+      ${known ? html`<${Username} email=${known} />` : html`<${Field} label=${t("E-mail")} type="email" autocomplete="username" required ...${form.field("email")} />`}
       <${CodeField} ...${form.field("code")} />
       <${PasswordField} label=${t("New password")} autocomplete="new-password" required
-        hint=${t("At least 8 characters. You will be signed out everywhere.")} ...${form.field("new_password")} />
+        hint=${t("At least {n} characters. You'll be signed out everywhere.", { n: LIMITS.leastPasswordLength })} ...${form.field("new_password")} />
       <${Submit} form=${form} label=${t("Set the new password")} />
     <//></div>
     ${config.developer && html`<${Mailbox} email=${form.values.email} />`}

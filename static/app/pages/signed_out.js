@@ -1,6 +1,6 @@
 // Why this browser is signed in no longer.
-import { html } from "../html.js";
-import { day, t } from "../i18n.js";
+import { html } from "../lib/html.js";
+import { day, t } from "../lib/i18n.js";
 import { AuthPage } from "./auth_page.js";
 
 const REASONS = {
@@ -13,9 +13,12 @@ const REASONS = {
 export default function SignedOut({ query }) {
   const text = REASONS[query.reason]?.() ?? t("Sign in again to continue.");
   return html`<${AuthPage} title=${t("Signed out")}>
-    ${Number.isNaN(Date.parse(query.erased)) ? html`<p>${text}</p>`
-      : html`<p role="status">${t("Your account will be erased on {date}.", { date: day(query.erased) })}</p>
-        <p>${t("After 14 days everything is erased. Signing in before then keeps the account.")}</p>`}
+    ${
+      Number.isNaN(Date.parse(query.erased))
+        ? html`<p>${text}</p>`
+        : html`<p role="status">${t("Your account will be erased on {date}.", { date: day(query.erased) })}</p>
+        <p>${t("After 14 days everything is erased. Sign in within 14 days to keep your account.")}</p>`
+    }
     <p class="landing-actions"><a class="button primary" href=${`/app/sign-in${query.next ? `?next=${encodeURIComponent(query.next)}` : ""}`}>${t("Sign in")}</a>
       <a class="button" href="/app/">${t("Start page")}</a></p>
   <//>`;

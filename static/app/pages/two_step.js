@@ -1,11 +1,11 @@
 // The second step of a sign-in: the second password, or a code by e-mail in its place.
+import { SIGN_IN } from "../addresses.js";
 import { parley } from "../client.js";
-import { html, useEffect, useState } from "../html.js";
-import { t } from "../i18n.js";
+import { html, useEffect, useState } from "../lib/html.js";
+import { t } from "../lib/i18n.js";
 import { navigate } from "../router.js";
-import { SIGN_IN } from "../routes.js";
+import { Checkbox, Form, SecondPasswordField, Status, Submit, useForm } from "../ui/forms.js";
 import { AuthPage, useFirstField } from "./auth_page.js";
-import { Checkbox, Form, PasswordField, Status, Submit, useForm } from "./forms.js";
 import { goOn } from "./signin.js";
 
 // Without a first step there is no second one.
@@ -23,7 +23,7 @@ export function StartAgain() {
     parley.session.cancelTwoStep();
     navigate(SIGN_IN);
   };
-  return html`<a href="/app/sign-in" onClick=${back}>${t("Start again")}</a>`;
+  return html`<a href="/app/sign-in" onClick=${back}>${t("Back to sign-in")}</a>`;
 }
 
 export default function TwoStep({ query }) {
@@ -36,14 +36,14 @@ export default function TwoStep({ query }) {
   const mail = useForm({}, async () => {
     setSent("");
     const { message } = await parley.auth.twoStepResend();
-    setSent(`${message} ${t("If it holds a code, enter it in place of the second password.")}`);
+    setSent(`${message} ${t("If the e-mail has a code, enter it instead of your second password.")}`);
   });
   const first = useFirstField();
   const hint = pending?.hint ? t("Hint: {hint}", { hint: pending.hint }) : "";
-  return html`<${AuthPage} title=${t("Two-step verification")} lead=${t("This account asks for a second password.")}
+  return html`<${AuthPage} title=${t("Two-step verification")} lead=${t("Enter your second password to continue.")}
       after=${html`<${StartAgain} />`}>
     <div ref=${first}><${Form} form=${form}>
-      <${PasswordField} label=${t("Second password")} autocomplete="off" required hint=${hint} ...${form.field("password")} />
+      <${SecondPasswordField} label=${t("Second password")} required hint=${hint} ...${form.field("password")} />
       <${Checkbox} label=${t("Remember this device")} ...${form.box("remember")} />
       <${Submit} form=${form} label=${t("Sign in")} />
       <a class="quiet-link" href=${`/app/recovery${location.search}`}>${t("Use a recovery code")}</a>

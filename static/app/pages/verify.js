@@ -1,13 +1,15 @@
 // The code that proves an address.
-import { loadProfile, parley, signOut } from "../client.js";
+import { HOME } from "../addresses.js";
+import { parley } from "../client.js";
 import { config } from "../config.js";
-import { html, useEffect, useState } from "../html.js";
-import { t } from "../i18n.js";
+import { html, useEffect, useState } from "../lib/html.js";
+import { t } from "../lib/i18n.js";
+import { useStore } from "../lib/store.js";
 import { navigate } from "../router.js";
-import { HOME } from "../routes.js";
-import { app, useStore } from "../store.js";
+import { loadProfile, signOut } from "../session.js";
+import { app } from "../state/app.js";
+import { CodeField, digitsOf, Field, Form, Status, Submit, useForm } from "../ui/forms.js";
 import { AuthPage, useFirstField } from "./auth_page.js";
-import { CodeField, Field, Form, Status, Submit, digitsOf, useForm } from "./forms.js";
 
 export default function Verify({ query }) {
   const user = useStore(app, (state) => state.user);
@@ -48,5 +50,5 @@ export default function Verify({ query }) {
 // On a developer's machine mails go into a mailbox of their own.
 export function Mailbox({ email }) {
   return html`<p class="hint"><a href=${`/dev/mail/?to=${encodeURIComponent(email || "")}`} target="_blank" rel="noopener">
-    ${t("Mailbox of this machine")}</a></p>`;
+    ${t("Local mailbox")}</a></p>`;
 }

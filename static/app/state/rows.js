@@ -35,6 +35,10 @@ export function rowsOf({ messages, pending, firstUnread, hasNewer }, me) {
   return rows;
 }
 
+/**
+ * @param {any} message
+ * @param {{ other_last_read_id?: number | null, other_delivered_id?: number | null }} [row] of the conversation
+ */
 export function statusOf(message, { other_last_read_id: read, other_delivered_id: delivered } = {}) {
   if (read && message.id <= read) return "read";
   if (delivered && message.id <= delivered) return "delivered";

@@ -1,10 +1,13 @@
 // The notices of the page stand above this element, however tall it is.
-import { useEffect } from "../html.js";
+import { useEffect } from "../lib/html.js";
 
 export function useNoticesAbove(element) {
   useEffect(() => {
     const { style } = document.documentElement;
-    const watcher = new ResizeObserver(([{ target }]) => style.setProperty("--notices-from", `${target.offsetHeight + 8}px`));
+    const watcher = new ResizeObserver(([{ target }]) => {
+      const { offsetHeight } = /** @type {HTMLElement} */ (target);
+      style.setProperty("--notices-from", `${offsetHeight + 8}px`);
+    });
     watcher.observe(element.current);
     return () => {
       watcher.disconnect();

@@ -1,6 +1,5 @@
 // A user's picture, or their initials on a colour derived from the user.
-import { parley } from "../client.js";
-import { html, useState } from "../html.js";
+import { html, useState } from "../lib/html.js";
 
 const TONES = 6;
 
@@ -13,7 +12,8 @@ function initials(user) {
 
 export function Avatar({ user, size = "" }) {
   const [broken, setBroken] = useState(null);
-  const address = parley.mediaUrl(user.avatar_url);
+  // The service is the page's own origin.
+  const address = user.avatar_url;
   if (address && broken !== address) {
     return html`<img class=${`avatar ${size}`} src=${address} alt="" onError=${() => setBroken(address)} />`;
   }

@@ -1,5 +1,5 @@
 // Draws a blurhash (https://blurha.sh) on a small canvas: the colours of an image before it is there.
-import { html, useEffect, useRef } from "../html.js";
+import { html, useEffect, useRef } from "../lib/html.js";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~";
 const SIZE = 24;
@@ -55,7 +55,7 @@ function pixels(hash, width = SIZE, height = SIZE) {
 }
 
 export function Blurhash({ hash }) {
-  const canvas = useRef();
+  const canvas = useRef(null);
   useEffect(() => {
     const data = hash && pixels(hash);
     if (data) canvas.current.getContext("2d").putImageData(new ImageData(data, SIZE, SIZE), 0, 0);

@@ -1,29 +1,48 @@
 // Dialogs of the browser's own kind: focus stays inside, Escape closes, focus returns.
-import { html, render, useEffect, useId, useRef } from "../html.js";
-import { t } from "../i18n.js";
+import { html, render, useEffect, useId, useRef } from "../lib/html.js";
+import { t } from "../lib/i18n.js";
 import { onNavigation } from "../router.js";
 import { Icon } from "./icon.js";
+import { isComposing } from "./keys.js";
 import { Notices } from "./notices.js";
 
-// Its notices are its own: those of the page lie behind it.
-export function Dialog({ title, onClose, alert = false, className = "", children }) {
-  const self = useRef();
+// Its notices are its own: those of the page lie behind it. `tools` stand before the button that closes it.
+export function Dialog({
+  title,
+  onClose,
+  alert = false,
+  className = "",
+  tools = null,
+  onKeyDown = undefined,
+  children,
+}) {
+  const self = useRef(null);
   const heading = useId();
   useEffect(() => {
-    const before = document.activeElement;
+    const before = /** @type {HTMLElement} */ (document.activeElement);
     const element = self.current;
     element.showModal();
     // Not the button that closes it.
-    if (!element.querySelector("[autofocus]")) element.querySelector("form :is(input, select, textarea)")?.focus();
+    if (!element.querySelector("[autofocus]"))
+      element.querySelector("form :is(input:not([hidden]), select, textarea)")?.focus();
     return () => {
       // What is outside takes no focus as long as the dialog is open.
       element.close();
       before?.focus?.({ preventScroll: true });
     };
   }, []);
+  // The browser does not say of which key an order to close comes.
+  const ofInputMethod = useRef(false);
+  const onKeyDownCapture = (event) => {
+    ofInputMethod.current = isComposing(event);
+    // The order follows its key at once.
+    setTimeout(() => {
+      ofInputMethod.current = false;
+    });
+  };
   const onCancel = (event) => {
     event.preventDefault();
-    onClose();
+    if (!ofInputMethod.current) onClose();
   };
   // A press beside it closes it; one that began inside, as a selection of text does, does not.
   const pressed = useRef(null);
@@ -32,8 +51,8 @@ export function Dialog({ title, onClose, alert = false, className = "", children
   };
   const onClick = (event) => event.target === self.current && pressed.current === self.current && onClose();
   return html`<dialog ref=${self} class=${`dialog ${className}`} role=${alert ? "alertdialog" : "dialog"} aria-labelledby=${heading}
-      onCancel=${onCancel} onPointerDown=${onPointerDown} onClick=${onClick}>
-    <div class="dialog-body"><header class="dialog-head"><h2 id=${heading}>${title}</h2>
+      onKeyDownCapture=${onKeyDownCapture} onKeyDown=${onKeyDown} onCancel=${onCancel} onPointerDown=${onPointerDown} onClick=${onClick}>
+    <div class="dialog-body"><header class="dialog-head"><h2 id=${heading}>${title}</h2>${tools}
       <button type="button" class="icon-button" aria-label=${t("Close")} onClick=${onClose}><${Icon} name="close" /></button></header>
       ${children}</div>
     <${Notices} /></dialog>`;

@@ -8,7 +8,8 @@ export function focusAfter(button) {
 }
 
 // Once what is drawn next stands: `element` takes the focus of what has gone.
-export const focusIfLost = (element) => requestAnimationFrame(() => document.activeElement === document.body && element?.focus({ preventScroll: true }));
+export const focusIfLost = (element) =>
+  requestAnimationFrame(() => document.activeElement === document.body && element?.focus({ preventScroll: true }));
 
 // Calls `act` whenever the user comes back to this window: another one may have changed what it shows.
 export function onReturn(act) {

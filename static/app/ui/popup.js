@@ -1,5 +1,6 @@
 // A layer beside a button, in the top layer of the browser: nothing cuts it off.
-import { html, useEffect, useLayoutEffect, useRef } from "../html.js";
+import { html, useEffect, useLayoutEffect, useRef } from "../lib/html.js";
+import { isComposing } from "./keys.js";
 
 const MARGIN = 8;
 
@@ -17,7 +18,7 @@ function place(element, anchor) {
 }
 
 export function Popup({ anchor, onClose, children, className = "", ...rest }) {
-  const self = useRef();
+  const self = useRef(null);
   useLayoutEffect(() => {
     const element = self.current;
     if (element.showPopover) element.showPopover();
@@ -36,6 +37,7 @@ export function Popup({ anchor, onClose, children, className = "", ...rest }) {
     };
   }, [onClose]);
   const onKeyDown = (event) => {
+    if (isComposing(event)) return undefined;
     if (event.key !== "Escape") return rest.onKeyDown?.(event);
     event.preventDefault();
     event.stopPropagation();

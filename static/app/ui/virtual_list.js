@@ -3,7 +3,7 @@
 // Where the reader is, is read from the page itself right before each change and restored right after it. A
 // scroll event is never asked for that: it comes later than the scroll, and a redraw in between would lose it.
 import { Component } from "preact";
-import { html } from "../html.js";
+import { html } from "../lib/html.js";
 
 const OVERSCAN = 900;
 const ESTIMATE = 62;
@@ -16,11 +16,14 @@ export class VirtualList extends Component {
     super(props);
     this.heights = new Map();
     this.state = { rows: props.rows, start: Math.max(0, props.rows.length - FIRST), end: props.rows.length };
-    this.watcher = new ResizeObserver(() => this.boxChanged());
+    this.watcher = new ResizeObserver((entries) =>
+      entries.some(({ target }) => target === this.box) ? this.boxChanged() : this.rowsChanged(),
+    );
     this.setBox = (box) => {
       this.box = box;
     };
     this.onScroll = () => this.updateRange();
+    this.onVisible = () => this.watchFrame();
   }
 
   // Rows that come in front move the others: the window stays on the rows that it shows.
@@ -41,6 +44,8 @@ export class VirtualList extends Component {
     this.seenWidth = this.box.clientWidth;
     this.seenHeight = this.box.clientHeight;
     this.watcher.observe(this.box);
+    this.watcher.observe(this.box.querySelector(".log-rows"));
+    document.addEventListener("visibilitychange", this.onVisible);
     this.measure();
     this.toEnd();
     this.updateRange();
@@ -49,7 +54,8 @@ export class VirtualList extends Component {
 
   componentWillUnmount() {
     this.watcher.disconnect();
-    clearTimeout(this.marking);
+    document.removeEventListener("visibilitychange", this.onVisible);
+    cancelAnimationFrame(this.frame);
   }
 
   height(row) {
@@ -61,7 +67,8 @@ export class VirtualList extends Component {
   }
 
   measure() {
-    for (const element of this.rowElements()) this.heights.set(element.dataset.key, element.getBoundingClientRect().height);
+    for (const element of this.rowElements())
+      this.heights.set(element.dataset.key, element.getBoundingClientRect().height);
   }
 
   // Of rows that have gone.
@@ -72,10 +79,6 @@ export class VirtualList extends Component {
 
   distanceToEnd(height = this.box.clientHeight) {
     return this.box.scrollHeight - this.box.scrollTop - height;
-  }
-
-  get isAtEnd() {
-    return this.distanceToEnd() < NEAR_END;
   }
 
   // The first rows in the window and where they stand in it: the reader's place.
@@ -97,7 +100,8 @@ export class VirtualList extends Component {
     const grew = previous.rows !== this.props.rows;
     // Rows that were loaded at the end are no news: they come below, and the reader stays.
     const follows = previous.follow !== false && this.state.end >= this.props.rows.length;
-    if (follows && toEnd < (grew ? NEAR_END : 2)) this.toEnd();
+    if (follows && grew) this.firstNew ??= this.newSince(previous.rows);
+    if (follows && toEnd < (grew ? NEAR_END : 2)) this.followEnd();
     else this.restore(places);
     this.updateRange({ isRedraw: true });
   }
@@ -115,6 +119,43 @@ export class VirtualList extends Component {
 
   toEnd() {
     this.box.scrollTop = this.box.scrollHeight;
+  }
+
+  // The key of the first row of another person behind those that were there.
+  newSince(before) {
+    const { rows } = this.props;
+    const lastKey = before.at(-1)?.key;
+    let index = rows.length;
+    while (index > 0 && rows[index - 1].key !== lastKey) index -= 1;
+    if (index === 0 && lastKey !== undefined) return null;
+    return rows.slice(index).find(({ type, own }) => type === "message" && !own)?.key ?? null;
+  }
+
+  // To the end, as far as what is new stays in the window until it has been drawn there.
+  followEnd() {
+    this.toEnd();
+    const { rows } = this.props;
+    let index = rows.findIndex(({ key }) => key === this.firstNew);
+    // With the dividers above it.
+    while (index > 0 && !["message", "pending"].includes(rows[index - 1].type)) index -= 1;
+    const element = [...this.rowElements()].find(({ dataset }) => dataset.key === rows[index]?.key);
+    const above = element ? this.box.getBoundingClientRect().top - element.getBoundingClientRect().top : 0;
+    if (above > 0) this.box.scrollTop -= Math.ceil(above);
+  }
+
+  // Reports what a frame of a visible window shows: it is asked right before the browser draws it.
+  watchFrame() {
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
+      if (!this.box || this.wantsRow || this.props.isHeld?.() || document.visibilityState !== "visible") return;
+      const key = this.lastInWindow();
+      const { rows } = this.props;
+      const index = rows.findIndex((row) => row.key === key);
+      const firstNew = rows.findIndex((row) => row.key === this.firstNew);
+      if (index >= firstNew)
+        this.firstNew = rows.slice(index + 1).find(({ type, own }) => type === "message" && !own)?.key ?? null;
+      this.props.onDrawn?.(key);
+    });
   }
 
   // To the end from anywhere: the last rows are drawn first.
@@ -136,12 +177,20 @@ export class VirtualList extends Component {
 
   // A keyboard on the screen or a growing text box takes room from the list: the end stays in sight.
   boxChanged() {
-    const wasAtEnd = this.distanceToEnd(this.seenHeight) < NEAR_END;
+    const wasAtEnd = this.wasAtEnd || this.distanceToEnd(this.seenHeight) < NEAR_END;
     if (this.seenWidth !== this.box.clientWidth) this.heights.clear();
     this.seenWidth = this.box.clientWidth;
     this.measure();
     this.seenHeight = this.box.clientHeight;
-    if (wasAtEnd) this.toEnd();
+    if (wasAtEnd) this.followEnd();
+    this.updateRange();
+  }
+
+  // A row has grown by itself, as one does whose picture arrives.
+  rowsChanged() {
+    if (!this.wasAtEnd || this.wantsRow || this.distanceToEnd() < 2) return;
+    this.measure();
+    this.followEnd();
     this.updateRange();
   }
 
@@ -170,36 +219,45 @@ export class VirtualList extends Component {
   updateRange({ isRedraw = false } = {}) {
     if (!this.box) return;
     let { start, end } = this.range();
-    if (isRedraw) [start, end] = [Math.min(start, this.state.start), Math.max(end, Math.min(this.state.end, this.props.rows.length))];
+    if (isRedraw)
+      [start, end] = [
+        Math.min(start, this.state.start),
+        Math.max(end, Math.min(this.state.end, this.props.rows.length)),
+      ];
     if (start !== this.state.start || end !== this.state.end) this.setState({ start, end });
     const { onStart, onEnd, onPlace } = this.props;
     if (this.box.scrollTop < NEAR_START) onStart?.();
     const toEnd = this.distanceToEnd();
+    this.wasAtEnd = toEnd < NEAR_END;
     if (toEnd < NEAR_START) onEnd?.();
-    onPlace?.({ atEnd: toEnd < NEAR_END, far: toEnd > 600 });
+    onPlace?.({ atEnd: this.wasAtEnd, far: toEnd > 600 });
+    this.watchFrame();
   }
 
-  // Brings a row into the window. Its neighbours are drawn first, so that their heights are known.
+  // Brings a row into the window. Its neighbours are drawn first, so that their heights are known. Resolves once it stands there.
   show(key, where = "center") {
     const { rows } = this.props;
     const index = rows.findIndex((row) => row.key === key);
-    if (index < 0) return false;
+    if (index < 0) return Promise.resolve();
     this.wantsRow = true;
-    this.setState({ start: Math.max(0, index - 25), end: Math.min(rows.length, index + 25) }, () => {
-      this.measure();
-      const element = [...this.rowElements()].find((candidate) => candidate.dataset.key === key);
-      element?.scrollIntoView({ block: where, behavior: "instant" });
-      this.wantsRow = false;
-      this.updateRange();
+    return new Promise((resolve) => {
+      this.setState({ start: Math.max(0, index - 25), end: Math.min(rows.length, index + 25) }, () => {
+        this.measure();
+        const element = [...this.rowElements()].find((candidate) => candidate.dataset.key === key);
+        element?.scrollIntoView({ block: where, behavior: "instant" });
+        this.wantsRow = false;
+        this.updateRange();
+        resolve();
+      });
     });
-    return true;
   }
 
   // The key of the last row whose end is in the window.
   lastInWindow() {
     const bottom = this.box.getBoundingClientRect().bottom + 1;
     let last = null;
-    for (const element of this.rowElements()) if (element.getBoundingClientRect().bottom <= bottom) last = element.dataset.key;
+    for (const element of this.rowElements())
+      if (element.getBoundingClientRect().bottom <= bottom) last = element.dataset.key;
     return last;
   }
 

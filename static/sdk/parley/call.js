@@ -1,7 +1,6 @@
-import { ask, askBound, leave, routeOf, watchExpiry } from "./commands.js";
+import { ask, askBound, isAboutDevices, leave, loadModules, routeOf, watchExpiry } from "./commands.js";
 import { Emitter } from "./emitter.js";
 import { randomId } from "./environment.js";
-import { ParleyError } from "./errors.js";
 
 /** One call as this tab sees it: from the first ring to the reason of its end. */
 export class Call extends Emitter {
@@ -13,7 +12,7 @@ export class Call extends Emitter {
   #link = null;
   #CallLink = null;
   #route = null;
-  // Accepting, or continuing after a reload: not to be mistaken for a call that another device has taken.
+  // This tab is accepting, or continuing after a reload, so the call was not taken by another device.
   #isJoining = false;
   #isFresh = false;
   #endedAt = null;
@@ -33,7 +32,7 @@ export class Call extends Emitter {
     this.error = null;
     this.peerRinging = false;
     this.isInvited = false;
-    /** The media that the other participant sends, as reported by them. */
+    /** The media that the other participant sends, according to them. */
     this.remote = { audio: true, video: media === "video", screen: false };
     this.remoteStream = typeof MediaStream === "function" ? new MediaStream() : null;
     if (row) this.update(row);
@@ -41,7 +40,9 @@ export class Call extends Emitter {
 
   // --- What an app shows -------------------------------------------------------------------------
 
-  get id() { return this.#row?.id ?? null; }
+  get id() {
+    return this.#row?.id ?? null;
+  }
   get caller_id() {
     return this.#row?.caller_id ?? this.#parley.session.userId;
   }
@@ -50,7 +51,9 @@ export class Call extends Emitter {
     return this.caller_id === this.#parley.session.userId ? "outgoing" : "incoming";
   }
 
-  get isLive() { return this.state !== "ended"; }
+  get isLive() {
+    return this.state !== "ended";
+  }
 
   /** Milliseconds by the server's clock. */
   get answeredAt() {
@@ -64,26 +67,54 @@ export class Call extends Emitter {
     return Math.max(0, Math.floor(((this.#endedAt ?? this.#parley.now()) - this.answeredAt) / 1000));
   }
 
-  get localStream() { return this.#local?.stream ?? null; }
-  get muted() { return Boolean(this.#local?.isMuted); }
-  get cameraOn() { return Boolean(this.#local?.isCameraOn); }
-  get sharing() { return Boolean(this.#local?.isSharing); }
+  get localStream() {
+    return this.#local?.stream ?? null;
+  }
+  get muted() {
+    return Boolean(this.#local?.isMuted);
+  }
+  get cameraOn() {
+    return Boolean(this.#local?.isCameraOn);
+  }
+  get sharing() {
+    return Boolean(this.#local?.isSharing);
+  }
 
   /** Why there is no camera: "denied", "missing", "failed", or null. */
-  get cameraError() { return this.#local?.cameraError ?? null; }
+  get cameraError() {
+    return this.#local?.cameraError ?? null;
+  }
 
-  get mediaConnected() { return this.#link?.isConnected ?? false; }
+  /** Why there is no microphone any more, with the same values: it was unplugged, and there is no other one. */
+  get microphoneError() {
+    return this.#local?.microphoneError ?? null;
+  }
+
+  /** Microphones that have come since the call began: `[{deviceId, label}]`, each to be taken with `setDevice`. */
+  get offeredMicrophones() {
+    return this.#local?.offered ?? [];
+  }
+
+  get mediaConnected() {
+    return this.#link?.isConnected ?? false;
+  }
 
   /** Media has flowed before but does not flow now. */
   get reconnecting() {
     return this.isLive && (this.#link?.isReconnecting ?? false);
   }
 
-  get stats() { return this.#link?.stats ?? null; }
-  get quality() { return this.#link?.quality ?? null; }
+  get stats() {
+    return this.#link?.stats ?? null;
+  }
+  get quality() {
+    return this.#link?.quality ?? null;
+  }
 
-  /** The present RTCPeerConnection. */
-  get peer() { return this.#link?.connection ?? null; }
+  /** The current RTCPeerConnection. */
+  get peer() {
+    return this.#link?.connection ?? null;
+  }
 
   // --- Actions of the user -----------------------------------------------------------------------
 
@@ -97,11 +128,11 @@ export class Call extends Emitter {
       const { call, ...route } = await this.#command("call.accept");
       this.#route = route;
       this.update(call);
-      // Declined while this was under way, which came too late for the server.
+      // The user declined meanwhile, too late for the server.
       if (!this.isLive) await leave(this.#parley, call.id, "call.hangup", {});
     } catch (error) {
       this.error = error;
-      // Without a microphone it continues to ring: the user may allow it, or decline.
+      // Without a microphone the call continues to ring, so that the user can allow it or decline.
       if (error.code === "call_conflict") this.finish("answered_elsewhere");
       else if (!isAboutDevices(error)) this.finish(error.code, "failed");
       this.emit("change", this);
@@ -123,7 +154,7 @@ export class Call extends Emitter {
     return this.#leave("call.hangup", "completed");
   }
 
-  /** Whichever of the three fits. */
+  /** Declines, cancels or hangs up, whichever fits. */
   end() {
     if (this.state === "connecting" || this.state === "active") return this.hangup();
     return this.direction === "incoming" ? this.decline() : this.cancel();
@@ -162,7 +193,7 @@ export class Call extends Emitter {
         this.update(call);
         return;
       }
-      // Canceled while the invitation was under way.
+      // The user canceled during the invitation.
       this.#calls.over(call.id);
       await leave(this.#parley, call.id, "call.cancel", {});
     } catch (error) {
@@ -178,7 +209,7 @@ export class Call extends Emitter {
     try {
       await this.#open(this.media === "video");
       this.#route = await routeOf(this.#parley, this);
-      // One that still rings connects when it is accepted, which may have happened by now.
+      // A ringing call connects when it is accepted, which may have happened by now.
       if (this.#isFresh) this.update((await askBound(this.#parley, this, "call.connected")).call);
       else this.#connect();
     } catch (error) {
@@ -224,7 +255,7 @@ export class Call extends Emitter {
     } else this.#link?.onSignal(kind, payload);
   }
 
-  /** The end, as this tab knows it; the first reason counts. */
+  /** Ends the call in this tab; the first reason counts. */
   finish(reason, outcome = null) {
     this.outcome ??= outcome;
     if (!this.isLive) {
@@ -245,10 +276,9 @@ export class Call extends Emitter {
   // --- Inside ----------------------------------------------------------------------------------------
 
   async #open(camera) {
-    if (!this.remoteStream) throw new ParleyError("devices_missing", { message: "There are no devices here." });
-    // Loaded with the first call: most pages never have one.
-    const [{ CallLink }, { LocalMedia }] = await Promise.all([import("./link.js"), import("./media.js")]);
-    // It may have ended meanwhile: then the user is not asked for a microphone.
+    this.#calls.requireSupport();
+    const [{ CallLink }, { LocalMedia }] = await loadModules();
+    // If the call has ended meanwhile, the user is not asked for a microphone.
     if (!this.isLive) return;
     this.#CallLink = CallLink;
     this.#local ??= new LocalMedia(this.#tools.mediaDevices, () => this.#mediaChanged());
@@ -293,8 +323,4 @@ export class Call extends Emitter {
     this.finish(outcome, outcome);
     if (this.id !== null) await leave(this.#parley, this.id, type, data);
   }
-}
-
-function isAboutDevices({ code = "" }) {
-  return code.startsWith("devices_") || code === "microphone_denied";
 }

@@ -1,6 +1,7 @@
 import { Call } from "./call.js";
 import { leave, newestCall } from "./commands.js";
 import { ParleyError } from "./errors.js";
+import { browserStorage } from "./storage.js";
 
 const FOLLOWS_UP_MS = 500;
 const REJOIN_TRIES = 40;
@@ -9,11 +10,11 @@ const REJOIN_TRIES = 40;
 export class Calls {
   #parley;
   #tools;
-  // An incoming ring that came while an invitation of our own was under way.
+  // An incoming call that arrived during an invitation of our own.
   #held = null;
-  // Settles when the latest invitation has been answered and, if it was canceled before, withdrawn.
+  // Settles when the server has answered the latest invitation and, if it was canceled before that, withdrawn it.
   #invited = Promise.resolve();
-  // The newest call of this tab that is over; later events of it are not those of the next call.
+  // The newest ended call of this tab, whose late events must not affect the next call.
   #lastId = 0;
 
   constructor(parley, tools) {
@@ -31,10 +32,27 @@ export class Calls {
   /** Rings the other participant of a conversation. Returns the call at once, in the state "starting". */
   invite({ conversation_id, media = "audio" }) {
     if (this.current) throw new ParleyError("call_conflict", { message: "There is a call already.", status: 409 });
+    this.requireSupport();
     const call = new Call(this.#parley, this, this.#tools, { conversation_id, media });
     this.#show(call);
     this.#invited = call.start(this.#invited).then(() => this.#withdraw(call));
     return call;
+  }
+
+  /** Whether this browser, on this page, can hold a call. */
+  get isSupported() {
+    const { RTCPeerConnection, mediaDevices } = this.#tools;
+    return [RTCPeerConnection, globalThis.MediaStream, mediaDevices?.getUserMedia].every(
+      (part) => typeof part === "function",
+    );
+  }
+
+  /** Throws ParleyError `calls_unsupported`. */
+  requireSupport() {
+    if (this.isSupported) return;
+    throw new ParleyError("calls_unsupported", {
+      message: "Calls need WebRTC, a microphone and a page that was loaded by https.",
+    });
   }
 
   /** The devices to choose from; they have names once the user has allowed one. */
@@ -44,7 +62,7 @@ export class Calls {
     return { audio: of("audioinput"), video: of("videoinput"), output: of("audiooutput") };
   }
 
-  /** Resolves when the socket is online; rejects when it is not in time. */
+  /** Resolves when the socket is online; rejects after a time-out. */
   whenOnline(ms) {
     if (this.#parley.status === "online") return Promise.resolve();
     return new Promise((resolve, reject) => {
@@ -71,7 +89,7 @@ export class Calls {
     if (held && held.id !== call.id) this.#update(held);
   }
 
-  /** Called by the call itself, also when it learns its id only after its end. */
+  /** Called by the call itself, even if it learns its id only after its end. */
   over(callId) {
     this.#lastId = Math.max(this.#lastId, callId);
   }
@@ -103,7 +121,7 @@ export class Calls {
     } else if (this.#held?.id === row.id) this.#held = null;
   }
 
-  /** Cancels what an invitation has become that is over here although no answer to it came: it may ring. */
+  /** Cancels the call of an invitation that ended here without an answer of the server, because it may be ringing. */
   async #withdraw(call) {
     if (call.id !== null || !call.isInvited || !call.error?.isTemporary) return;
     const row = await newestCall(this.#parley);
@@ -116,7 +134,7 @@ export class Calls {
     return row.caller_id === this.#parley.session.userId;
   }
 
-  /** Whether a row is what our invitation, not yet answered, has become. */
+  /** Whether this call is that of our unanswered invitation. */
   #answersOurs(current, row) {
     if (!current.isInvited || row.id <= this.#lastId) return false;
     if (row.conversation_id !== current.conversation_id || !row.bound_to_you) return false;
@@ -140,7 +158,7 @@ export class Calls {
 
   #ready(rows) {
     const { current } = this;
-    // It may have ended while the socket was away.
+    // It may have ended while the socket was offline.
     if (!rows.some(({ id }) => id === this.#held?.id)) this.#held = null;
     for (const row of rows) {
       this.#update(row);
@@ -161,11 +179,11 @@ export class Calls {
     }
   }
 
-  /** The page was loaded anew in the middle of a call. */
+  /** The page was reloaded during a call. */
   #rejoin(row, attempt = 1) {
     const isOurs = row.bound_to_you || row.state === "ringing";
     if (!isOurs && attempt <= REJOIN_TRIES) {
-      // The socket of the former page may not have been seen to close yet.
+      // The server may not have noticed yet that the former page's socket closed.
       const again = () => this.#parley.command("call.connected", { call_id: row.id });
       setTimeout(() => {
         again().then(
@@ -188,22 +206,17 @@ export class Calls {
   }
 
   get #marked() {
-    try {
-      return Number(globalThis.sessionStorage?.getItem(this.#markKey)) || null;
-    } catch {
-      return null;
-    }
+    return Number(tabStorage().getItem(this.#markKey)) || null;
   }
 
   #mark(callId) {
-    try {
-      if (callId === null) globalThis.sessionStorage?.removeItem(this.#markKey);
-      else globalThis.sessionStorage?.setItem(this.#markKey, callId);
-    } catch {
-      // Without storage a reload ends the call's media, nothing else.
-    }
+    if (callId === null) tabStorage().removeItem(this.#markKey);
+    else tabStorage().setItem(this.#markKey, callId);
   }
 }
+
+/** If the browser has no storage, a reload only ends the media of a call. */
+const tabStorage = () => browserStorage("sessionStorage");
 
 /** An incoming call that still rings belongs to all devices of its user. */
 function isOfOneDevice({ state, direction }) {

@@ -1,9 +1,9 @@
-// `Date` has whole seconds, and some servers write it once a second: the true time is up to this much later.
+// `Date` has whole seconds, and some servers update it once a second, so the true time is up to this much later.
 const GRAIN_MS = 2_000;
 
-/** The server's clock, estimated from the `Date` header of replies: the device's own may be wrong by hours. */
+/** The server's clock, estimated from the `Date` header of replies, because the device's own may be wrong by hours. */
 export class Clock {
-  // Where the offset must lie, by all replies so far.
+  // The range of possible offsets, by all replies so far.
   #least = -Infinity;
   #most = Infinity;
 
@@ -24,7 +24,7 @@ export class Clock {
     const least = serverTime - Date.now();
     const most = serverTime + GRAIN_MS - sent;
     const isPossible = Math.max(least, this.#least) <= Math.min(most, this.#most);
-    // The device's clock was set meanwhile, or the server's was: start anew.
+    // One of the two clocks was set meanwhile: start again.
     this.#least = isPossible ? Math.max(least, this.#least) : least;
     this.#most = isPossible ? Math.min(most, this.#most) : most;
   }

@@ -1,13 +1,21 @@
-import { sleep } from "./environment.js";
+import { importAgain, sleep } from "./environment.js";
 
 const TRIES = 6;
 const WAIT_MS = 10_000;
 const LEAVE_TRIES = 30;
 const PAUSE_MS = 300;
-// Between two tries of a command that is refused while a former socket counts as open.
+// The wait between two tries of a command that is refused while a former socket counts as open.
 const CONFLICT_PAUSE_MS = 1_000;
 const BIND_TRIES = 60;
 const AFTER_EXPIRY_MS = 8_000;
+
+/** Loaded with the first call: most pages never have one. */
+export const loadModules = () =>
+  Promise.all([importAgain("link.js", () => import("./link.js")), importAgain("media.js", () => import("./media.js"))]);
+
+/** Errors that may not occur on another device of the user. */
+export const isAboutDevices = ({ code = "" }) =>
+  code.startsWith("devices_") || ["microphone_denied", "calls_unsupported"].includes(code);
 
 /** Sends a command of a call until it is answered; repeating one changes nothing. */
 export function ask(parley, call, type, data) {
@@ -60,9 +68,9 @@ export async function leave(parley, callId, type, data) {
       if (error.code === "call_conflict") {
         // Another device has answered, or the call is over.
         if (command === "call.decline" || (await hasEnded(parley, callId))) return;
-        // Answered at this very moment.
+        // It was answered at the same moment.
         if (command === "call.cancel") command = "call.hangup";
-        // The server still holds this device's former socket for open: it gives it up within seconds.
+        // For some seconds the server still counts this device's former socket as open.
         else await sleep(CONFLICT_PAUSE_MS);
       } else if (error.status !== 0) return;
       else await sleep(PAUSE_MS);
@@ -70,7 +78,7 @@ export async function leave(parley, callId, type, data) {
   }
 }
 
-/** The newest call of the user, as soon as the server can be reached again; undefined when that takes too long. */
+/** The newest call of the user, once the server can be reached again; undefined when that takes too long. */
 export async function newestCall(parley) {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -91,7 +99,7 @@ async function hasEnded(parley, callId) {
   }
 }
 
-/** Ends the ringing at the call's deadline, even if no event of its end arrives. Returns the timer. */
+/** Ends the ringing at the call's deadline, even if the event of its end does not arrive. Returns the timer. */
 export function watchExpiry(parley, call, row) {
   const wait = Date.parse(row.expires_at) - parley.now() + AFTER_EXPIRY_MS;
   return setTimeout(

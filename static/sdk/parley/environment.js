@@ -1,39 +1,13 @@
-/** What differs between a browser and Node, and between one tab and several. */
+/** The differences between a browser and Node, and between one tab and several. */
+import { browserStorage, isKept, MemoryStorage } from "./storage.js";
 
 const PROPAGATION_MS = 300;
-
-/** The Storage interface in memory. */
-export class MemoryStorage {
-  #rows = new Map();
-
-  get length() {
-    return this.#rows.size;
-  }
-
-  key(index) {
-    return [...this.#rows.keys()][index] ?? null;
-  }
-
-  getItem(key) {
-    return this.#rows.get(key) ?? null;
-  }
-
-  setItem(key, value) {
-    this.#rows.set(key, String(value));
-  }
-
-  removeItem(key) {
-    this.#rows.delete(key);
-  }
-}
+/** How long to wait for a tab that sends messages and may have stopped. A message sent by both has one `client_id`. */
+export const SENDING_MS = 90_000;
 
 export function defaultStorage() {
-  try {
-    // Browsers that forbid storage throw at the access; Node warns when no file is configured.
-    return isBrowser() ? globalThis.localStorage : new MemoryStorage();
-  } catch {
-    return new MemoryStorage();
-  }
+  // Node warns when no file is configured.
+  return isBrowser() ? browserStorage("localStorage") : new MemoryStorage();
 }
 
 export function isBrowser() {
@@ -45,13 +19,51 @@ export function randomId() {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+/** A signal that aborts with the first of several; undefined for none. Safari before 17.4 has no `AbortSignal.any`. */
+export function anySignal(signals) {
+  if (signals.length < 2) return signals[0];
+  const controller = new AbortController();
+  for (const signal of signals) {
+    const abort = () => controller.abort(signal.reason);
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true, signal: controller.signal });
+  }
+  return controller.signal;
+}
+
+export function timeoutSignal(ms) {
+  if (AbortSignal.timeout) return AbortSignal.timeout(ms);
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(new DOMException("", "TimeoutError")), ms);
+  return controller.signal;
+}
+
+const failures = new Map();
+// Bundlers take an address that is made of `import.meta.url` in one expression for that of a file to copy.
+const here = import.meta.url;
+
+/**
+ * Imports a module of this folder with `load`, which names it, so that bundlers find it. A browser may remember the
+ * failure of a module until the page is closed, so a failed module is requested again under another address.
+ */
+export async function importAgain(name, load) {
+  const count = failures.get(name);
+  try {
+    if (!count) return await load();
+    return await import(/* @vite-ignore */ new URL(`${name}?retry=${count}`, here).href).catch(load);
+  } catch (error) {
+    failures.set(name, (count ?? 0) + 1);
+    throw error;
+  }
+}
+
 export function sleep(ms) {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /**
- * In a browser: calls `online` when the network is back or the page is looked at again, `offline` when the network
- * is gone. Returns the function that ends this.
+ * In a browser: calls `online` when the network is back or the page becomes visible, `offline` when the network is
+ * lost. Returns the function that ends this.
  */
 export function onNetwork({ online, offline }) {
   if (!isBrowser()) return () => {};
@@ -78,7 +90,7 @@ export class Tabs {
 
   constructor(name, storage) {
     this.name = name;
-    this.isShared = isBrowser() && storage === safely(() => globalThis.localStorage);
+    this.isShared = isBrowser() && isKept(storage) && storage === browserStorage("localStorage");
     if (!this.isShared) return;
     if (typeof BroadcastChannel === "function") {
       this.#channel = new BroadcastChannel(name);
@@ -99,21 +111,45 @@ export class Tabs {
     this.#channel?.postMessage(message);
   }
 
-  /** Runs `work` while no other tab (and nothing else here) holds the lock of that name. */
-  lock(name, work) {
+  /**
+   * Runs `work` while no other tab (and nothing else here) holds the lock of that name. A tab that the system has
+   * stopped may hold it for ever, so `work` runs without it after `patience` milliseconds.
+   */
+  async lock(name, work, patience = Infinity) {
     const full = `${this.name}.${name}`;
-    if (this.#hasLocks) return navigator.locks.request(full, work);
+    if (this.#hasLocks) return this.#lockAmongTabs(full, work, patience);
     const before = this.#queues.get(full) ?? Promise.resolve();
     const result = before.then(work, work);
-    this.#queues.set(full, result.catch(() => {}));
+    this.#queues.set(
+      full,
+      result.catch(() => {}),
+    );
     return result;
+  }
+
+  async #lockAmongTabs(full, work, patience) {
+    const waiting = new AbortController();
+    const timer = patience < Infinity ? setTimeout(() => waiting.abort(), patience) : null;
+    let hasBegun = false;
+    const begin = () => {
+      hasBegun = true;
+      clearTimeout(timer);
+      return work();
+    };
+    try {
+      return await navigator.locks.request(full, { signal: waiting.signal }, begin);
+    } catch (error) {
+      // The lock was not granted in time, or was refused by the browser.
+      if (hasBegun) throw error;
+      return begin();
+    }
   }
 
   /** The name of this tab, by which the others can wait for its end. */
   get id() {
     if (this.#id === null) {
       this.#id = randomId();
-      // Held as long as it lives; a browser takes it from a tab that is closed or dies.
+      // Held as long as the tab lives; the browser releases it when the tab closes or dies.
       if (this.#hasLocks) this.lock(`tab.${this.#id}`, () => new Promise((resolve) => (this.#leave = resolve)));
     }
     return this.#id;
@@ -126,7 +162,7 @@ export class Tabs {
     this.lock(`tab.${id}`, () => this.#handlers.size > 0 && act());
   }
 
-  /** Waits until what another tab has just stored can be read here: browsers pass it on a moment later. */
+  /** Waits until this tab can read what another tab has just stored, which browsers pass on with a delay. */
   async waitForStorage() {
     if (this.isShared) await sleep(PROPAGATION_MS);
   }
@@ -144,13 +180,5 @@ export class Tabs {
 
   #dispatch(message) {
     for (const handler of this.#handlers) handler(message);
-  }
-}
-
-function safely(read) {
-  try {
-    return read();
-  } catch {
-    return null;
   }
 }

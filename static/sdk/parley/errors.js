@@ -1,8 +1,19 @@
-// A reply on the socket has no status; these are the ones that make a difference to callers.
-const STATUS_OF = { rate_limited: 429, account_locked: 429, server_error: 500, service_unavailable: 503, call_conflict: 409 };
+// A reply on the socket has no status. These codes have one that matters to callers.
+const STATUS_OF = {
+  rate_limited: 429,
+  account_locked: 429,
+  server_error: 500,
+  service_unavailable: 503,
+  call_conflict: 409,
+};
 
-/** What the API, the socket or the network answered. Branch on `code`, never on the text. */
+/** An error of the API, the socket or the network. Branch on `code`, never on the text. */
 export class ParleyError extends Error {
+  /**
+   * @param {string} code
+   * @param {{ message?: string, status?: number, fields?: Record<string, string[]> | null, retryAfter?: number | null,
+   *   requestId?: string | null, cause?: unknown }} [answer]
+   */
   constructor(code, { message = code, status = 0, fields = null, retryAfter = null, requestId = null, cause } = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = "ParleyError";
@@ -30,7 +41,7 @@ export class ParleyError extends Error {
     });
   }
 
-  /** Of a reply on the socket. */
+  /** Converts an error reply on the socket. */
   static fromFrame(body) {
     return ParleyError.fromBody(body, STATUS_OF[body.error] ?? 400);
   }

@@ -1,7 +1,7 @@
 import { askBound } from "./commands.js";
 import { Peer, qualityOf } from "./peer.js";
 
-// The caller restarts first; the callee does when the caller does not.
+// The caller restarts first, the callee if the caller does not.
 const RESTART_MS = { caller: { disconnected: 3_000, failed: 0 }, callee: { disconnected: 7_000, failed: 3_000 } };
 const ANSWER_MS = 4_000;
 const GIVE_UP_MS = 45_000;
@@ -16,7 +16,7 @@ export class CallLink {
   #isCaller;
   #isFresh;
   #peer = null;
-  // Signals leave one after the other, and are dealt with one after the other.
+  // Signals are sent, and handled, one after the other.
   #outgoing = Promise.resolve();
   #incoming = Promise.resolve();
   #candidates = 0;
@@ -63,7 +63,7 @@ export class CallLink {
     this.#run(async () => {
       if (this.#isCaller || this.#isFresh) await this.#peer.offer();
     });
-    // An offer is lost when the other device reconnects at that moment: the server still has its former socket.
+    // An offer is lost if the other device is reconnecting, because the server still has its former socket.
     this.#answerTimer = setTimeout(() => this.#peer.isOffering && this.#restartIn(0), ANSWER_MS);
   }
 
@@ -135,7 +135,7 @@ export class CallLink {
     }, ms);
   }
 
-  /** New candidates, and credentials of the relay that are good for another hour. */
+  /** Gets new candidates, and credentials of the relay for another hour. */
   async #restart() {
     if (this.#parley.status !== "online" || !(await this.#bind())) return;
     try {
@@ -144,14 +144,14 @@ export class CallLink {
       // The current ones may still work.
     }
     if (this.#isClosed || this.isConnected) return;
-    // Until they have been connected once, the other device may still hold the connection from before the reload.
+    // Before the first connection, the other device may still have the connection from before the reload.
     this.#send("restart", this.#isFresh && !this.#wasConnected ? { fresh: true } : {});
     await this.#peer.offer({ iceRestart: true, route: this.#route });
-    // Tried again until media flows or the call is given up.
+    // Repeated until media flows or the call is given up.
     this.#restartIn(10_000);
   }
 
-  /** The other device begins anew: with new candidates, or after a reload with a new connection. */
+  /** The other device starts again: with new candidates, or after a reload with a new connection. */
   async #restarted({ fresh }) {
     if (!fresh) return;
     const wasOffering = this.#peer.isOffering;
@@ -159,7 +159,7 @@ export class CallLink {
     if (wasOffering && this.#isCaller) await this.#peer.offer();
   }
 
-  /** The server counts candidates until the next `restart`; an answer to a restart gathers anew. */
+  /** The server counts candidates until the next `restart`, and an answer to a restart gathers new ones. */
   #resetCandidates() {
     if (this.#candidates > 50) this.#send("restart", {});
   }
@@ -174,7 +174,7 @@ export class CallLink {
     }
   }
 
-  /** Binds the present socket to the call: what another one signals is refused. Resolves to whether it is bound. */
+  /** Binds the current socket, because signals of any other are refused. Resolves to whether it is bound. */
   async #bind() {
     try {
       await askBound(this.#parley, this.#call, "call.signal", { kind: "media", payload: this.#media() });
@@ -201,7 +201,7 @@ export class CallLink {
       try {
         await this.#parley.command("call.signal", { call_id: this.#call.id, kind, payload });
       } catch {
-        // The connection is restarted when the socket is back; the server refuses a signal too many.
+        // The connection is restarted when the socket is back. The server may also refuse a signal over its limit.
       }
     });
   }

@@ -10,7 +10,11 @@ export class LocalMedia {
   #chosen = { audio: null, video: null };
   #camera = null;
   #screen = null;
-  // The call has ended: what a permission prompt gives afterwards is stopped at once.
+  // The devices as last seen, by id; null before that.
+  #known = null;
+  #isTaking = false;
+  #onDevices = () => this.#devicesChanged();
+  // The call has ended: tracks that a permission prompt returns afterwards are stopped at once.
   #isClosed = false;
 
   constructor(mediaDevices, onChange) {
@@ -20,13 +24,17 @@ export class LocalMedia {
     this.isMuted = false;
     /** Why there is no camera: "denied", "missing" or "failed". */
     this.cameraError = null;
+    /** Why there is no microphone any more, with the same values. */
+    this.microphoneError = null;
+    /** Microphones that have come since the call began and are not used. */
+    this.offered = [];
   }
 
   get audio() {
     return this.stream.getAudioTracks()[0] ?? null;
   }
 
-  /** What the other participant should see: the screen while it is shared, otherwise the camera. */
+  /** The track for the other participant: the screen while it is shared, otherwise the camera. */
   get video() {
     return this.#screen ?? this.#camera;
   }
@@ -41,11 +49,10 @@ export class LocalMedia {
 
   /** Asks for the microphone, and for the camera when wanted; continues without a camera, not without a microphone. */
   async open({ camera }) {
-    if (!this.#devices?.getUserMedia) throw new ParleyError("devices_missing", { message: "There are no devices here." });
     let stream = null;
     if (camera) {
       try {
-        // One question for both.
+        // One prompt for both.
         stream = await this.#devices.getUserMedia({ audio: this.#audio(), video: this.#video() });
       } catch (error) {
         this.cameraError = reasonOf(error);
@@ -58,6 +65,8 @@ export class LocalMedia {
       throw new ParleyError(reason === "denied" ? "microphone_denied" : `devices_${reason}`, { cause: error });
     }
     this.#take(stream);
+    this.#devices.addEventListener?.("devicechange", this.#onDevices);
+    this.#known ??= await this.#list();
   }
 
   setMuted(isMuted) {
@@ -99,7 +108,7 @@ export class LocalMedia {
     if (this.#isClosed) return stopAll(stream);
     [this.#screen] = stream.getVideoTracks();
     this.#screen.contentHint = "detail";
-    // Ended by the browser's own button.
+    // The browser's own button has ended the sharing.
     this.#screen.onended = () => this.setSharing(false).then(this.#onChange);
     this.#show();
   }
@@ -107,13 +116,12 @@ export class LocalMedia {
   async setDevice({ audio, video }) {
     if (audio !== undefined) {
       this.#chosen.audio = audio;
-      this.#take(await this.#devices.getUserMedia({ audio: this.#audio() }));
-      this.setMuted(this.isMuted);
+      await this.#takeMicrophone();
     }
     if (video !== undefined) {
       this.#chosen.video = video;
       if (!this.isCameraOn) return;
-      // Some cameras open only once.
+      // Some cameras can be opened only once.
       await this.setCamera(false);
       await this.setCamera(true);
     }
@@ -121,10 +129,70 @@ export class LocalMedia {
 
   close() {
     this.#isClosed = true;
+    this.#devices.removeEventListener?.("devicechange", this.#onDevices);
     stopAll(this.stream);
     this.#camera?.stop();
     this.#screen?.stop();
     this.#camera = this.#screen = null;
+  }
+
+  async #list() {
+    try {
+      return (await this.#devices.enumerateDevices()).filter(({ deviceId }) => deviceId);
+    } catch {
+      return [];
+    }
+  }
+
+  async #takeMicrophone() {
+    this.#take(await this.#devices.getUserMedia({ audio: this.#audio() }));
+    this.setMuted(this.isMuted);
+    const used = this.audio?.getSettings?.().deviceId;
+    this.offered = this.offered.filter(({ deviceId }) => deviceId !== used);
+  }
+
+  /** The microphone in use was unplugged: another one replaces it, or both participants learn that there is none. */
+  async #replaceMicrophone() {
+    if (this.#isTaking || this.#isClosed) return;
+    this.#isTaking = true;
+    // The choice was for the missing microphone.
+    this.#chosen.audio = null;
+    try {
+      await this.#takeMicrophone();
+    } catch (error) {
+      if (this.audio) {
+        this.audio.stop();
+        this.stream.removeTrack(this.audio);
+      }
+      this.microphoneError = reasonOf(error);
+    } finally {
+      this.#isTaking = false;
+    }
+    this.#onChange();
+  }
+
+  async #cameraGone() {
+    await this.setCamera(false);
+    this.cameraError = "missing";
+    this.#onChange();
+  }
+
+  async #devicesChanged() {
+    const before = new Set((this.#known ?? []).map(keyOf));
+    const now = await this.#list();
+    if (this.#isClosed) return;
+    this.#known = now;
+    const microphones = now.filter(({ kind }) => kind === "audioinput");
+    const ids = new Set(microphones.map(({ deviceId }) => deviceId));
+    const added = microphones.filter((device) => !before.has(keyOf(device)) && !ALIASES.has(device.deviceId));
+    const offered = [...this.offered, ...added].filter(({ deviceId }) => ids.has(deviceId));
+    const isNews = offered.length !== this.offered.length || added.length > 0;
+    this.offered = offered.map(({ deviceId, label }) => ({ deviceId, label }));
+    // Some systems report the change, but not that the track has ended.
+    if (!this.audio || isGone(this.audio, microphones)) await this.#replaceMicrophone();
+    else if (isNews) this.#onChange();
+    const cameras = now.filter(({ kind }) => kind === "videoinput");
+    if (this.#camera && isGone(this.#camera, cameras)) await this.#cameraGone();
   }
 
   #audio() {
@@ -143,12 +211,14 @@ export class LocalMedia {
       this.audio?.stop();
       if (this.audio) this.stream.removeTrack(this.audio);
       this.stream.addTrack(audio);
+      this.microphoneError = null;
+      audio.onended = () => this.audio === audio && this.#replaceMicrophone();
     }
     if (video) {
       this.#camera?.stop();
       this.#camera = video;
       // Unplugged.
-      video.onended = () => this.#camera === video && this.setCamera(false).then(this.#onChange);
+      video.onended = () => this.#camera === video && this.#cameraGone();
     }
     this.#show();
   }
@@ -158,6 +228,21 @@ export class LocalMedia {
     for (const track of this.stream.getVideoTracks()) this.stream.removeTrack(track);
     if (this.video) this.stream.addTrack(this.video);
   }
+}
+
+// Aliases of the device that the system prefers.
+const ALIASES = new Set(["default", "communications"]);
+
+const keyOf = ({ kind, deviceId }) => `${kind} ${deviceId}`;
+
+/** Whether the device of a track is no longer among the present ones of its kind. */
+function isGone(track, devices) {
+  const { deviceId, groupId } = track.getSettings?.() ?? {};
+  if (track.readyState === "ended") return true;
+  if (!deviceId) return false;
+  // An alias stays when its device is removed.
+  if (ALIASES.has(deviceId) && groupId) return !devices.some((device) => device.groupId === groupId);
+  return !devices.some((device) => device.deviceId === deviceId);
 }
 
 function stopAll(stream) {

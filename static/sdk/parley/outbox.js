@@ -1,9 +1,9 @@
+import { randomId, SENDING_MS } from "./environment.js";
 import { ParleyError } from "./errors.js";
-import { randomId } from "./environment.js";
 import { StoredMessages } from "./stored_messages.js";
 
 const LONGEST_BACKOFF_MS = 30_000;
-// Times that a server error is answered with another try before the message counts as failed.
+// How often a message is sent again after a server error before it counts as failed.
 const SERVER_ERRORS = 8;
 
 /**
@@ -14,7 +14,7 @@ export class Outbox {
   #parley;
   #tabs;
   #stored;
-  // What lives in this tab only: files at hand, progress, errors of the last try, the rows that are not stored.
+  // Kept in this tab only: files, progress, errors of the last try, and messages that are not stored.
   #here = new Map();
   #running = new Map();
   #timer = null;
@@ -33,7 +33,7 @@ export class Outbox {
     parley.on("ready", () => this.flush());
     parley.on("signedin", () => this.#changed());
     parley.on("message.new", ({ message }) => this.#arrived(message));
-    parley.on("signedout", ({ reason }) => this.#forget(reason));
+    parley.on("signedout", ({ forget }) => this.#forget(forget));
     this.#loadFiles();
   }
 
@@ -42,7 +42,7 @@ export class Outbox {
     return this.#add({ conversation_id, body, reply_to_id });
   }
 
-  /** An image message. Where the browser cannot keep its file over a reload, it waits in this tab only. */
+  /** Queues an image message. It waits in this tab only if the browser cannot keep its file over a reload. */
   sendImage({ conversation_id, file, body = "", reply_to_id = null }) {
     return this.#add({ conversation_id, body, reply_to_id }, file);
   }
@@ -72,19 +72,19 @@ export class Outbox {
     this.#emitItems();
   }
 
-  /** Sends what can be sent now. Called by itself whenever the connection comes back. */
+  /** Sends all messages that can be sent now. Called automatically when the connection comes back. */
   flush() {
     const waiting = this.items().filter(({ state }) => state !== "failed");
     for (const conversationId of new Set(waiting.map((item) => item.conversation_id))) {
       if (this.#running.has(conversationId)) continue;
-      const work = this.#tabs.lock(`outbox.${conversationId}`, () => this.#sendAll(conversationId));
+      const work = this.#tabs.lock(`outbox.${conversationId}`, () => this.#sendAll(conversationId), SENDING_MS);
       this.#running.set(conversationId, work);
       work.finally(() => {
         this.#running.delete(conversationId);
         const next = this.#next(conversationId);
         if (!next) return;
         if (this.#isPaused(conversationId)) this.#wakeAt(this.#here.get(next.client_id).retryAt);
-        // Something may have been added after the last look.
+        // A message may have been added since the last check.
         else this.flush();
       });
     }
@@ -103,7 +103,7 @@ export class Outbox {
     }
   }
 
-  /** Whether the next one may follow. */
+  /** Whether the next message may be sent. */
   async #sendOne(row) {
     const here = this.#at(row.client_id);
     here.isSending = true;
@@ -126,8 +126,9 @@ export class Outbox {
   async #request({ conversation_id, body, reply_to_id, client_id, has_file }, here) {
     const { signal } = here.abort;
     const params = { conversation_id, body, client_id, ...(reply_to_id ? { reply_to_id } : {}) };
-    // One that cannot be read now is tried again; the message of a lost one is gone.
-    if (has_file && !(await this.#fileOf(client_id))) throw new ParleyError(this.#row(client_id) ? "file_unreadable" : "aborted");
+    // A file that cannot be read now is tried again. Without its file a message is lost.
+    if (has_file && !(await this.#fileOf(client_id)))
+      throw new ParleyError(this.#row(client_id) ? "file_unreadable" : "aborted");
     if (!has_file) return this.#parley.rest.call("messages_send", params, { signal });
     const onProgress = (loaded, total) => {
       here.progress = total ? loaded / total : 0;
@@ -141,20 +142,23 @@ export class Outbox {
     if (!this.#row(row.client_id) || !this.#parley.session.isSignedIn) return false;
     here.serverErrors = (here.serverErrors ?? 0) + (error.status === 500 ? 1 : 0);
     if (!error.isTemporary || here.serverErrors >= SERVER_ERRORS) {
-      this.#save({ ...this.#row(row.client_id), error: { code: error.code, message: error.message } });
+      this.#save({
+        ...this.#row(row.client_id),
+        error: { code: error.code, message: error.message, status: error.status },
+      });
       this.#parley.emit("outbox.failed", { client_id: row.client_id, conversation_id: row.conversation_id, error });
       return true;
     }
     this.#failures += 1;
     const backoff = Math.min(LONGEST_BACKOFF_MS, 1000 * 2 ** Math.min(this.#failures - 1, 8));
     const wait = error.retryAfter ? error.retryAfter * 1000 + 100 : backoff * (0.5 + Math.random() / 2);
-    // A refused connection is tried again with the socket; a rate limit has its own time.
+    // After a refused connection the socket triggers the next try; a rate limit says when to try again.
     here.retryAt = Date.now() + wait;
     here.isHeldByServer = error.status !== 0;
     return false;
   }
 
-  /** Timers may fire a moment early: what is still paused then is waited for again. */
+  /** Timers may fire a moment early, so a conversation that is still paused waits again. */
   #wakeAt(time) {
     if (time >= this.#wakesAt) return;
     clearTimeout(this.#timer);
@@ -204,7 +208,8 @@ export class Outbox {
     return this.#shown(row);
   }
 
-  #shown({ order, error, has_file, tab, ...row }) {
+  /** @returns {any} An OutboxItem (parley.d.ts). */
+  #shown(/** @type {any} */ { order, error, has_file, tab, ...row }) {
     const here = this.#here.get(row.client_id) ?? {};
     const state = error ? "failed" : here.isSending ? "sending" : "waiting";
     const retryAt = here.retryAt > Date.now() && !error ? here.retryAt : null;
@@ -265,7 +270,7 @@ export class Outbox {
     return here.file;
   }
 
-  /** Of the images that wait since before a reload, or in another tab. */
+  /** The previews of images that have waited since before a reload, or in another tab. */
   async #loadFiles() {
     for (const { client_id } of this.items().filter(({ file }) => !file)) {
       if (!this.#row(client_id)?.has_file) continue;
@@ -284,11 +289,11 @@ export class Outbox {
     this.#stored.inherit(() => this.flush());
   }
 
-  /** Signed out by choice: nothing unsent stays behind on this device. */
-  #forget(reason) {
+  /** The user has signed out, so nothing unsent stays on this device. After an expiry it waits for the same user. */
+  #forget(isEnded) {
     for (const { abort } of this.#here.values()) abort?.abort();
     this.#here.clear();
-    if (reason === "signed_out") this.#stored.clear();
+    if (isEnded) this.#stored.clear();
     this.#emitItems(false);
   }
 

@@ -12,7 +12,7 @@ export class Peer {
   #polite;
   #isOffering = false;
   #ignoresOffer = false;
-  // The id of our offer that waits for its answer.
+  // The id of our offer that waits for an answer.
   #offer = null;
   #early = [];
   #tracks = { audio: null, video: null };
@@ -48,7 +48,7 @@ export class Peer {
     return this.#isOffering || this.connection.signalingState === "have-local-offer";
   }
 
-  /** What to send; null for nothing. */
+  /** The tracks to send; null for none. */
   async setTracks({ audio, video }) {
     this.#tracks = { audio, video };
     const senders = this.#transceivers().map(({ sender, receiver }) => [sender, this.#tracks[receiver.track.kind]]);
@@ -58,7 +58,8 @@ export class Peer {
   async offer({ iceRestart = false, route = null } = {}) {
     if (route) this.connection.setConfiguration(configurationOf(route));
     if (this.connection.getTransceivers().length === 0) {
-      for (const kind of ["audio", "video"]) this.connection.addTransceiver(this.#tracks[kind] ?? kind, { direction: "sendrecv" });
+      for (const kind of ["audio", "video"])
+        this.connection.addTransceiver(this.#tracks[kind] ?? kind, { direction: "sendrecv" });
     }
     this.#isOffering = true;
     try {
@@ -96,7 +97,7 @@ export class Peer {
   }
 
   async #answered({ sdp, to = this.#offer }) {
-    // An answer to an offer that has been withdrawn, or that another one has replaced.
+    // The answer is to an offer that was withdrawn or replaced.
     if (this.connection.signalingState !== "have-local-offer" || to !== this.#offer) return;
     await this.connection.setRemoteDescription({ type: "answer", sdp });
     await this.#addEarly();
@@ -110,7 +111,7 @@ export class Peer {
     try {
       await this.connection.addIceCandidate(candidate);
     } catch (error) {
-      // Candidates of an ignored offer, or of the time before a restart, fit nothing here.
+      // Candidates of an ignored offer, or from before a restart, cannot be used.
       if (!this.#ignoresOffer && error.name !== "OperationError") throw error;
     }
   }
@@ -119,7 +120,7 @@ export class Peer {
     for (const candidate of this.#early.splice(0)) await this.#candidate(candidate);
   }
 
-  /** Those that are part of the session; a withdrawn offer leaves others behind. */
+  /** The transceivers of the session; a withdrawn offer leaves others behind. */
   #transceivers() {
     const all = this.connection.getTransceivers();
     const negotiated = all.filter(({ mid }) => mid !== null);
@@ -143,7 +144,9 @@ export class Peer {
       } else if (row.type === "transport" && row.selectedCandidatePairId) {
         const pair = report.get(row.selectedCandidatePairId);
         now.rtt = pair?.currentRoundTripTime ?? null;
-        now.types = [pair?.localCandidateId, pair?.remoteCandidateId].map((id) => report.get(id)?.candidateType ?? null);
+        now.types = [pair?.localCandidateId, pair?.remoteCandidateId].map(
+          (id) => report.get(id)?.candidateType ?? null,
+        );
       }
     }
     const before = this.#before ?? { ...now, at: now.at - STATS_MS };

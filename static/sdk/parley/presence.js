@@ -46,13 +46,14 @@ export class Presence {
       const user_ids = [...watched].slice(-MOST_WATCHED);
       const { presence } = await this.#parley.command("presence.watch", { user_ids });
       for (const row of presence) this.#parley.emit("presence", row);
-      // Hidden or blocked meanwhile.
+      // The user is hidden or blocked now.
       const shown = new Set(presence.map((row) => row.user_id));
       for (const user_id of user_ids) {
-        if (this.#known.has(user_id) && !shown.has(user_id)) this.#parley.emit("presence", { user_id, online: false, last_seen_at: null });
+        if (this.#known.has(user_id) && !shown.has(user_id))
+          this.#parley.emit("presence", { user_id, online: false, last_seen_at: null });
       }
     } catch {
-      // Asked again with the next `ready`.
+      // Requested again with the next `ready`.
     }
   }
 
@@ -99,8 +100,9 @@ export class Typing {
   #send(conversationId, isTyping) {
     if (this.#parley.status !== "online") return;
     this.#parley.command("typing", { conversation_id: conversationId, is_typing: isTyping }).catch((error) => {
-      // A notice that does not arrive is not missed; a refusal is the first that a client learns of a block.
-      if (error.code === "user_blocked") this.#parley.emit("typing.refused", { conversation_id: conversationId, error });
+      // A lost notice does not matter. A refusal may be the first sign of a block.
+      if (error.code === "user_blocked")
+        this.#parley.emit("typing.refused", { conversation_id: conversationId, error });
     });
   }
 
@@ -108,7 +110,11 @@ export class Typing {
     const key = `${conversation_id} ${user_id}`;
     clearTimeout(this.#theirs.get(key));
     this.#theirs.delete(key);
-    if (is_typing) this.#theirs.set(key, setTimeout(() => this.#end(conversation_id, user_id), TYPING_EXPIRES_MS));
+    if (is_typing)
+      this.#theirs.set(
+        key,
+        setTimeout(() => this.#end(conversation_id, user_id), TYPING_EXPIRES_MS),
+      );
   }
 
   #end(conversation_id, user_id) {

@@ -1,9 +1,10 @@
+import { anySignal, sleep, timeoutSignal } from "./environment.js";
 import { ParleyError } from "./errors.js";
-import { sleep } from "./environment.js";
 import { OPERATIONS } from "./operations.js";
 
 const REPEATABLE = new Set(["GET", "PUT", "DELETE"]);
 const REPLACES_TOKEN = new Set(["auth_change_password"]);
+const DOWNLOADS = new Set(["auth_export"]);
 const LONGEST_WAIT_SECONDS = 60;
 
 /** Calls of the REST API: one method per operation id. */
@@ -46,7 +47,7 @@ export class Rest {
       } catch (error) {
         if (!(error instanceof ParleyError)) throw error;
         if (error.status === 429) this.#parley.emit("ratelimited", { operation: id, retryAfter: error.retryAfter });
-        // Another tab may have signed in anew while this request was under way.
+        // Another tab may have signed in again during this request.
         const isOurs = options.token === undefined && bearer === "bearer";
         if (isOurs && (await this.#parley.session.refused(error, token)) && attempt === 1) continue;
         if (bearer === "two_step" && options.token === undefined) this.#parley.session.twoStepRefused(error);
@@ -83,10 +84,10 @@ export class Rest {
       body = JSON.stringify(rest);
     }
     const signals = options.signal ? [options.signal] : [];
-    // A message that is stuck would hold back those behind it, a renewal of the token all tabs. Uploads and downloads take
-    // as long as they take.
-    if (!multipart && method !== "GET") signals.push(AbortSignal.timeout(this.#parley.timeout));
-    const request = { method, url, headers, body, signal: AbortSignal.any(signals), keepalive: options.keepalive ?? false };
+    // A stuck message would hold back those behind it, a stuck renewal of the token all tabs. Uploads and downloads
+    // have no time limit.
+    if (!multipart && !DOWNLOADS.has(id)) signals.push(timeoutSignal(this.#parley.timeout));
+    const request = { method, url, headers, body, signal: anySignal(signals), keepalive: options.keepalive ?? false };
     const sent = Date.now();
     const answer =
       options.onProgress && typeof XMLHttpRequest === "function"
@@ -98,7 +99,7 @@ export class Rest {
 
   #nameTheDevice(headers) {
     const { deviceName, session } = this.#parley;
-    // A header takes bytes only, one character each: `fetch` throws at "Ann’s phone".
+    // A header has one byte for each character, so `fetch` throws at "Ann’s phone".
     if (deviceName) headers["X-Device-Name"] = String.fromCharCode(...new TextEncoder().encode(deviceName));
     // Browsers carry a cookie that scripts cannot read.
     if (session.deviceToken) headers["X-Device-Token"] = session.deviceToken;
@@ -153,6 +154,7 @@ function upload({ method, url, headers, body, signal }, onProgress) {
     request.upload.onprogress = ({ loaded, total }) => onProgress(loaded, total);
     request.onload = () => {
       const lines = request.getAllResponseHeaders().trim().split(/\r?\n/).filter(Boolean);
+      /** @type {[string, string][]} */
       const pairs = lines.map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()]);
       resolve(new Response(request.responseText, { status: request.status, headers: pairs }));
     };
@@ -173,7 +175,7 @@ function failed(error, signal) {
   return new ParleyError("network_error", { message: "The server cannot be reached.", cause: error });
 }
 
-/** Milliseconds until the next try, null when there should be none. */
+/** Milliseconds until the next try; null if there should not be one. */
 function waitBefore(error, attempt, isAsked) {
   if (error.code === "aborted") return null;
   if (error.status === 429 && !isAsked) return null;

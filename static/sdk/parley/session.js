@@ -2,9 +2,13 @@ import { ParleyError } from "./errors.js";
 
 const LONGEST_TIMER_MS = 3600_000;
 const RETRY_MS = 30_000;
-// Of a token's life; the rest is for times without a connection.
+// The share of a token's life after which it is renewed; the rest is for times without a connection.
 const RENEW_AFTER = 0.5;
+// How many request time-outs to wait for a tab that replaces the token. Two tabs that do so at once get the same token.
+const LOCK_SHARE = 0.3;
 const ENDS = new Set(["token_revoked", "token_expired", "token_invalid", "account_blocked"]);
+// After these the sign-in was ended, here or from another device (a lost laptop), so the user's data is removed.
+const FORGETS = new Set(["signed_out", "token_revoked", "account_blocked"]);
 const SIGNS_IN = new Set(["auth_login", "auth_verify", "auth_two_step", "auth_two_step_forgot"]);
 
 /** The sign-in: follows the replies of the API, renews the token, and agrees with the other tabs. */
@@ -24,7 +28,12 @@ export class Session {
     this.#storage = storage;
     this.#tabs = tabs;
     const { name } = parley;
-    this.#keys = { record: `${name}.session`, twoStep: `${name}.two_step`, device: `${name}.device_token`, ended: `${name}.ended` };
+    this.#keys = {
+      record: `${name}.session`,
+      twoStep: `${name}.two_step`,
+      device: `${name}.device_token`,
+      ended: `${name}.ended`,
+    };
     this.#known = this.#record;
     tabs.on((message) => this.#onTabMessage(message));
     this.#schedule();
@@ -105,9 +114,9 @@ export class Session {
     return this.token ? "renewed" : "ended";
   }
 
-  /** Runs what replaces the token: of all tabs, one at a time. */
+  /** Runs work that replaces the token, in one tab at a time. */
   exclusively(work) {
-    return this.#tabs.lock("refresh", work);
+    return this.#tabs.lock("refresh", work, this.#parley.timeout * LOCK_SHARE);
   }
 
   twoStepRefused(error) {
@@ -118,7 +127,7 @@ export class Session {
     const record = this.#record;
     if (!record) return;
     const { sid } = claimsOf(record.token);
-    // The reason first: other tabs read it when they see that the token is gone.
+    // The reason is stored first, because other tabs read it when they see that the token is gone.
     this.#storage.setItem(this.#keys.ended, JSON.stringify({ sid, reason }));
     this.#storage.removeItem(this.#keys.record);
     this.cancelTwoStep();
@@ -126,7 +135,7 @@ export class Session {
     this.#notifyChanges();
   }
 
-  /** A new token for the old one; of all tabs, one asks. Also done by itself before expiry. */
+  /** Renews the token; only one of all tabs asks. Also done automatically before expiry. */
   refresh() {
     this.#renewal ??= this.#renew(this.token).finally(() => {
       this.#renewal = null;
@@ -180,7 +189,7 @@ export class Session {
     this.#write({ token: reply.token, user: reply.user });
   }
 
-  /** A sign-out, or another sign-in, that came first wins over the reply of a renewal. */
+  /** An earlier sign-out, or another sign-in, wins over the reply of a renewal. */
   #renewed(usedToken, token) {
     const record = this.#record;
     if (record?.token === usedToken) this.#write({ ...record, token });
@@ -222,7 +231,7 @@ export class Session {
   }
 
   #onTabMessage({ type, sid }) {
-    // A renewal may have written its token a moment after the sign-out: the sign-out wins.
+    // A renewal may have written its token just after the sign-out, which wins.
     if (type === "session.ended" && this.#sid === sid) this.#storage.removeItem(this.#keys.record);
     if (["session.ended", "session.changed", "storage"].includes(type)) this.#notifyChanges();
   }
@@ -240,13 +249,16 @@ export class Session {
       this.#parley.emit("session.renewed", { token: now.token });
       return;
     }
-    const ended = this.#read(this.#keys.ended);
-    if (before) this.#parley.emit("signedout", { reason: ended?.sid === sid ? ended.reason : "signed_out" });
+    if (before) {
+      const ended = this.#read(this.#keys.ended);
+      const reason = ended?.sid === sid ? ended.reason : "signed_out";
+      this.#parley.emit("signedout", { reason, forget: FORGETS.has(reason) });
+    }
     if (now) this.#parley.emit("signedin", { user: now.user });
   }
 }
 
-/** The claims of a token; nothing is verified here. */
+/** The claims of a token, without verification. */
 function claimsOf(token) {
   try {
     const text = atob(token.split(".")[1].replace(/-/g, "+").replace(/_/g, "/"));

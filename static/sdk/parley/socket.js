@@ -1,25 +1,23 @@
+import { isBrowser, onNetwork } from "./environment.js";
 import { ParleyError } from "./errors.js";
-import { onNetwork } from "./environment.js";
+import { CLOSE, Probe, waitAfter } from "./reconnect.js";
 
 const READY_MS = 10_000;
 const ANSWER_MS = 15_000;
-// After a ping without any frame the connection is taken for dead.
+// The connection counts as dead if no frame arrives after a ping.
 const SILENCE_MS = 10_000;
 const ACK_MS = 50;
-// Events that a device acknowledges although it has loaded the state anew.
+// Events that a device acknowledges although it has just loaded the state.
 const CAUGHT_UP = 100;
-const CLOSE = { UNAUTHORISED: 4401, FORBIDDEN: 4403, SLOW: 4408, TOO_MANY: 4409, FLOODING: 4429, RESTART: 4503 };
 // Browsers complain about a socket that is closed before it has opened.
 const [CONNECTING, OPEN] = [0, 1];
-const FLOODING_MS = 5_000;
-const LONGEST_BACKOFF_MS = 20_000;
 
-/** The real-time channel: connected while wanted, and every durable event once and in order. */
+/** The real-time channel: it stays connected while wanted, and passes every durable event once and in order. */
 export class Socket {
   #parley;
   #WebSocket;
   #socket = null;
-  // The token that the server has accepted on this socket, or will with `ready`.
+  // The token that the server has accepted on this socket, or will accept with `ready`.
   #usedToken = null;
   #offeredToken = null;
   #isWanted = false;
@@ -32,8 +30,12 @@ export class Socket {
   #silenceTimer = null;
   #ackTimer = null;
   #acked = 0;
-  // Where this client stands in the user's event log: {epoch, seq}.
+  // The client's position in the user's event log: {epoch, seq}.
   #place = null;
+  #probe = new Probe();
+  // What has arrived and not yet been handled, in order.
+  #queue = [];
+  #isHandling = false;
   #isResuming = false;
   #isCatchingUp = false;
   #pending = new Map();
@@ -77,7 +79,8 @@ export class Socket {
 
   /** Sends a command; the data of its reply, or ParleyError. */
   command(type, data = {}) {
-    if (!this.#isReady) return Promise.reject(new ParleyError("network_error", { message: "The socket is not connected." }));
+    if (!this.#isReady)
+      return Promise.reject(new ParleyError("network_error", { message: "The socket is not connected." }));
     const ref = `c${(this.#lastRef += 1)}`;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -93,15 +96,23 @@ export class Socket {
 
   #listen() {
     this.#stopListening = onNetwork({
-      online: () => (this.#socket ? this.#ping() : this.#retryNow()),
+      online: () => {
+        this.#probe.stop();
+        if (this.#socket) this.#ping();
+        else this.#retryNow();
+      },
       offline: () => this.#lose({ code: 0, reason: "offline" }),
     });
   }
 
-  #retryNow() {
-    if (!this.#isWanted || this.#socket) return;
+  async #retryNow() {
+    if (!this.#isWanted || this.#socket || this.#probe.isRunning) return;
     clearTimeout(this.#retryTimer);
-    this.#open();
+    if (this.#failures === 0 || !isBrowser()) return void this.#open();
+    this.#setStatus("connecting", {});
+    const isAnswered = await this.#probe.ask(this.#parley.baseUrl);
+    if (isAnswered) this.#open();
+    else if (isAnswered === false) this.#lose({ code: 0, reason: "no_answer" });
   }
 
   #open() {
@@ -127,7 +138,10 @@ export class Socket {
   #drop() {
     const socket = this.#socket;
     this.#socket = null;
+    this.#probe.stop();
     this.#isReady = this.#isResuming = this.#isCatchingUp = false;
+    // It is sent again.
+    this.#queue = [];
     for (const timer of [this.#readyTimer, this.#pingTimer, this.#silenceTimer, this.#ackTimer]) clearTimeout(timer);
     this.#ackTimer = this.#silenceTimer = null;
     for (const { reject, timer } of this.#pending.values()) {
@@ -144,11 +158,13 @@ export class Socket {
     if (!this.#isWanted) return;
     if (code === CLOSE.UNAUTHORISED) return void this.#refused(reason || "token_revoked");
     if (code === CLOSE.TOO_MANY) {
-      // The newest sockets win: an automatic reconnect would close another tab's socket in turn.
+      // The newest sockets win, so an automatic reconnect would in turn close another tab's socket.
       return this.#setStatus("offline", { reason: "too_many_sockets" });
     }
+    // The origin of this page is not allowed; a retry would not help.
+    if (code === CLOSE.FORBIDDEN && reason !== "other_user") return this.#setStatus("offline", { reason: "forbidden" });
     this.#failures += 1;
-    const wait = this.#waitAfter(code);
+    const wait = this.#goAwayMs !== null && this.#failures === 1 ? this.#goAwayMs : waitAfter(this.#failures, code);
     this.#goAwayMs = null;
     this.#retryTimer = setTimeout(() => this.#retryNow(), wait);
     this.#setStatus("offline", { retryAt: Date.now() + wait, ...(reason ? { reason } : {}) });
@@ -158,14 +174,6 @@ export class Socket {
     this.#setStatus("connecting", {});
     // Signed out, or there is a newer token.
     if ((await this.#parley.session.endUnlessRenewed(reason, this.#usedToken)) === "renewed") this.#retryNow();
-  }
-
-  #waitAfter(code) {
-    if (this.#goAwayMs !== null && this.#failures === 1) return this.#goAwayMs;
-    const longest = Math.min(LONGEST_BACKOFF_MS, 500 * 2 ** Math.min(this.#failures - 1, 10));
-    const isOurFault = [CLOSE.FLOODING, CLOSE.SLOW, CLOSE.FORBIDDEN].includes(code);
-    // With jitter: after a restart of the server, clients do not all reconnect at once.
-    return (isOurFault ? FLOODING_MS : 0) + longest * (0.5 + Math.random() / 2);
   }
 
   #setStatus(status, details) {
@@ -178,7 +186,7 @@ export class Socket {
   // --- Frames ----------------------------------------------------------------------------------
 
   #write(frame) {
-    // A socket that is closing takes nothing; its close event rejects what waits for a reply.
+    // A closing socket does not take frames; its close event rejects the waiting commands.
     if (this.#socket.readyState === OPEN) this.#socket.send(JSON.stringify(frame));
   }
 
@@ -199,7 +207,7 @@ export class Socket {
   }
 
   #answered({ ref, ok, data, ...error }) {
-    // It is answered only when it is refused; the next connection begins with another one.
+    // Only a refusal is answered. The next connection begins with another token.
     if (ref === "resume") return this.#lose({ code: 0, reason: error.error });
     const waiting = this.#pending.get(ref);
     this.#pending.delete(ref);
@@ -230,26 +238,53 @@ export class Socket {
    * latest events again and acknowledges them. The handlers do not receive them. */
   #catchUp({ epoch, seq, min_seq: oldest }) {
     this.#isCatchingUp = seq > oldest;
-    if (this.#isCatchingUp) this.#write({ type: "resume", ref: "resume", data: { epoch, seq: Math.max(oldest, seq - CAUGHT_UP) } });
+    if (this.#isCatchingUp)
+      this.#write({ type: "resume", ref: "resume", data: { epoch, seq: Math.max(oldest, seq - CAUGHT_UP) } });
   }
 
   #durable(frame) {
-    const { seq } = frame;
-    if (seq > this.#place.seq + 1) {
-      if (!this.#isResuming) this.#write({ type: "resume", ref: "resume", data: { ...this.#place } });
+    const { type, seq, data } = frame;
+    const last = Math.max(this.#place.seq, ...this.#queue.map((task) => task.seq ?? 0));
+    if (seq > last + 1) {
+      if (!this.#isResuming)
+        this.#write({ type: "resume", ref: "resume", data: { epoch: this.#place.epoch, seq: last } });
       this.#isResuming = true;
-      return;
-    }
-    if (seq === this.#place.seq + 1) {
+    } else if (seq === last + 1) {
       this.#isResuming = false;
-      this.#parley.emit(frame.type, frame.data, frame);
-      // A handler may have signed out.
-      if (this.#place) this.#place.seq = seq;
-    }
-    this.#acknowledge();
+      this.#handle({ seq, run: () => this.#parley.deliver(type, data, frame) });
+    } else this.#acknowledge();
   }
 
-  /** Only after the handlers ran: an event is never lost, at worst it comes twice. */
+  /** One after the other; an event is done when the promises of its handlers are. */
+  #handle(task) {
+    this.#queue.push(task);
+    this.#handleNext();
+  }
+
+  #handleNext() {
+    while (this.#queue.length > 0 && !this.#isHandling) {
+      const task = this.#queue[0];
+      const place = this.#place;
+      this.#isHandling = true;
+      const pending = task.run();
+      const done = () => {
+        this.#isHandling = false;
+        if (this.#queue[0] === task) this.#queue.shift();
+        if (!task.seq) return;
+        // A handler may have signed out, or the log may have another epoch by now.
+        if (place && place === this.#place && place.seq === task.seq - 1) place.seq = task.seq;
+        if (this.#isReady) this.#acknowledge();
+      };
+      if (!pending) done();
+      else
+        pending.then(() => {
+          done();
+          this.#handleNext();
+        });
+    }
+  }
+
+  /** Called only after the handlers are done, so that an event is never lost; at worst it comes twice. */
   #acknowledge() {
     this.#ackTimer ??= setTimeout(() => {
       this.#ackTimer = null;
@@ -261,7 +296,9 @@ export class Socket {
 
   #resync({ reason, seq }) {
     this.#isResuming = this.#isCatchingUp = false;
-    this.#place.seq = this.#acked = seq;
+    this.#queue = [];
+    this.#place = { ...this.#place, seq };
+    this.#acked = seq;
     this.#parley.emit("reload", { reason, seq });
   }
 
@@ -272,7 +309,7 @@ export class Socket {
       this.#acked = 0;
       return this.#acknowledge();
     }
-    return this.#parley.emit("synced", data);
+    return this.#handle({ run: () => this.#parley.emit("synced", data) });
   }
 
   #ping() {
@@ -282,8 +319,8 @@ export class Socket {
   }
 
   /**
-   * Offers the session's newest token to the socket. Until the server has accepted it, the earlier one counts: a
-   * change of the password ends that one, and the socket is closed because of it, not because of the new token.
+   * Offers the session's newest token to the socket. Until the server has accepted it, the earlier one counts. A change
+   * of the password ends the earlier one, and the socket closes because of that, not because of the new token.
    */
   async #renew() {
     const { token } = this.#parley.session;

@@ -1,8 +1,10 @@
+import { hasDatabases, openDatabase } from "./storage.js";
+
 const STORE = "files";
 
 /**
- * The unsent messages of this browser: rows in the storage of the session, of each user separately, and the files of
- * image messages in IndexedDB. Tabs that share the storage share both.
+ * The unsent messages of this browser, separately for each user: entries in the storage of the sign-in, and the files
+ * of image messages in IndexedDB. Tabs that share the storage share both.
  */
 export class StoredMessages {
   #parley;
@@ -15,11 +17,11 @@ export class StoredMessages {
     this.#storage = storage;
     this.#tabs = tabs;
     this.prefix = `${parley.name}.outbox.`;
-    this.keepsFiles = tabs.isShared && Boolean(globalThis.indexedDB);
+    this.keepsFiles = tabs.isShared && hasDatabases();
     this.#sweep();
   }
 
-  /** The rows of the signed-in user. */
+  /** The messages of the signed-in user. */
   rows() {
     const keys = this.#keys(`${this.prefix}${this.#parley.session.userId}.`);
     return keys.map((key) => JSON.parse(this.#storage.getItem(key) ?? "null")).filter(Boolean);
@@ -33,7 +35,7 @@ export class StoredMessages {
     this.#storage.setItem(this.#key(row.client_id), JSON.stringify({ ...row, tab: this.#tabs.id }));
   }
 
-  /** Calls `act` when a tab is gone whose messages are still here. */
+  /** Calls `act` when a tab has closed whose messages are still here. */
   inherit(act) {
     for (const { tab } of this.rows()) this.#tabs.whenGone(tab, act);
   }
@@ -50,15 +52,15 @@ export class StoredMessages {
     this.#sweep();
   }
 
-  /** Undefined when it is lost, null when it cannot be read now. */
+  /** Undefined when the file is lost, null when it cannot be read now. */
   fileOf(clientId) {
     if (!this.keepsFiles) return undefined;
     return this.#files("readonly", (files) => files.get(this.#key(clientId))).catch(() => null);
   }
 
   /**
-   * Stores a file, then calls `then`, which sets the row: a tab that sees the message can send it.
-   * Where there is no room, nothing happens.
+   * Stores a file, then calls `then`, which stores the message: a tab that sees the message can send it. Without room
+   * for the file, nothing happens.
    */
   async keepFile(clientId, file, then) {
     if (!this.keepsFiles) return;
@@ -71,7 +73,7 @@ export class StoredMessages {
     await this.#tabs.lock("files", work).catch(() => {});
   }
 
-  /** Removes files without a row: of a tab that was closed too early, or of a user who has signed out. */
+  /** Removes files without a message: their tab was closed too early, or their user has signed out. */
   #sweep() {
     if (!this.keepsFiles) return;
     const work = async () => {
@@ -83,7 +85,7 @@ export class StoredMessages {
   }
 
   #key(clientId) {
-    // A key for each: two tabs that write at once do not overwrite each other.
+    // Each has its own key, so that two tabs do not overwrite each other.
     return `${this.prefix}${this.#parley.session.userId}.${clientId}`;
   }
 
@@ -93,7 +95,7 @@ export class StoredMessages {
   }
 
   async #files(mode, act) {
-    this.#database ??= connect(`${this.#parley.name}.outbox`);
+    this.#database ??= openDatabase(`${this.#parley.name}.outbox`, STORE);
     const transaction = (await this.#database).transaction(STORE, mode);
     const request = act(transaction.objectStore(STORE));
     await new Promise((resolve, reject) => {
@@ -102,13 +104,4 @@ export class StoredMessages {
     });
     return request.result;
   }
-}
-
-function connect(name) {
-  return new Promise((resolve, reject) => {
-    const request = indexedDB.open(name, 1);
-    request.onupgradeneeded = () => request.result.createObjectStore(STORE);
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
 }

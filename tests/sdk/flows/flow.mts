@@ -32,10 +32,20 @@ const code: ErrorCode | undefined = refused.error?.error;
 const isFailure: false | undefined = refused.error?.ok;
 if (code !== "conversation_not_found" || isFailure !== false) throw new Error(String(code));
 
+// A code that a newer server has added is a text like any other.
+export const words = (received: ErrorCode): string => (received === "rate_limited" ? "Wait a moment." : received);
+
+// So is an outcome of a call, and the kind of a signal.
+export const ended = (call: components["schemas"]["Call"]): string => (call.outcome === "missed" ? "missed" : String(call.outcome));
+const signal: frames["schemas"]["EventCallSignal"] = {
+  type: "call.signal", data: { call_id: 4, kind: "hologram", payload: {} },
+};
+
 // The type of an event tells what its data holds.
 export const told = (event: ServerEvent): string => {
   if (event.type === "message.new") return event.data.message.body ?? "";
   if (event.type === "typing") return String(event.data.is_typing);
   return event.type;
 };
+if (signal.data.kind !== "hologram") throw new Error(signal.data.kind);
 console.log("done", told({ type: "typing", data: { conversation_id: 1, user_id: 2, is_typing: true } }));

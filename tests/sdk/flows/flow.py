@@ -36,5 +36,5 @@ assert isinstance(listed, MessagesResponse), listed
 assert listed.messages[0].id == sent.message.id
 refused = messages_get_conversation.sync(999_999, client=api)
 assert isinstance(refused, ErrorResponse), refused
-assert refused.error.value == "conversation_not_found"
+assert refused.error == "conversation_not_found"
 print("done")

@@ -1,5 +1,7 @@
 // An app's use of the SDK: the compiler holds what is right here, and refuses what is marked.
-import { LIMITS, newClientId, Parley, ParleyError, type Call, type OutboxItem } from "../../../static/sdk/parley.js";
+import {
+  LIMITS, newClientId, Parley, ParleyError, prepareImage, type api, type Call, type Known, type OutboxItem, type ParleyErrorCode,
+} from "../../../static/sdk/parley.js";
 
 const parley = new Parley({ baseUrl: "https://chat.example.com", language: "de", storage: sessionStorage });
 
@@ -35,9 +37,9 @@ function ring(call: Call): void {
 }
 
 export async function image(conversation_id: number, file: File): Promise<string | null> {
-  if (file.size > LIMITS.imageBytes) return null;
+  const smaller: File = await prepareImage(file, { maxBytes: LIMITS.imageBytes, maxSide: 4096 });
   const options = { onProgress: (loaded: number, total: number) => console.log(loaded / total) };
-  const { message } = await parley.messages.sendImage({ conversation_id, file, client_id: newClientId() }, options);
+  const { message } = await parley.messages.sendImage({ conversation_id, file: smaller, client_id: newClientId() }, options);
   return parley.mediaUrl(message.media_url);
 }
 
@@ -53,3 +55,43 @@ parley.on("message.nwe", () => {});
 parley.auth.login({ mail: "alice@example.com", password: "secret" });
 // @ts-expect-error: media is audio or video
 parley.calls.invite({ conversation_id: 1, media: "smell" });
+
+// Open lists: the known values narrow, an unknown one is a string that arrives in `default`.
+const WORDS: Record<Known<api.MessageKind>, string> = { text: "a text", image: "a picture", call: "a call" };
+export const word = (message: api.Message): string =>
+  message.kind in WORDS ? WORDS[message.kind as Known<api.MessageKind>] : (message.body ?? "");
+export function advice(error: ParleyError): string {
+  switch (error.code) {
+    case "rate_limited":
+      return `Wait ${error.retryAfter ?? 0} s`;
+    case "network_error":
+      return "Offline";
+    default: {
+      const code: ParleyErrorCode = error.code;
+      return `${code.toUpperCase()} ${error.status}`;
+    }
+  }
+}
+parley.on("*", (name, data) => {
+  if (name === "message.new") console.log(data.message.kind === "image" ? data.message.media?.width : data.unread_count);
+  else if (name === "status") console.log(data.reason === "too_many_sockets");
+});
+void parley.auth.actionChallenge({ action: "change_password" });
+
+declare const failure: ParleyError;
+// @ts-expect-error: no such code
+export const code = failure.code === "rate_limitted";
+// @ts-expect-error: no such kind
+export const kind = (message: api.Message): boolean => message.kind === "picture";
+// @ts-expect-error: no such outcome
+export const outcome = (call: api.Call): boolean => call.outcome === "cancelled";
+// @ts-expect-error: no such reason
+parley.on("signedout", ({ reason }) => console.log(reason === "expired"));
+// @ts-expect-error: no such reason
+parley.on("reload", ({ reason }) => console.log(reason === "tooold"));
+// @ts-expect-error: no such reason
+export const end = (call: Call): boolean => call.endReason === "answered_elswhere";
+// @ts-expect-error: no such event
+parley.on("*", (name) => console.log(name === "message.nwe"));
+// @ts-expect-error: no such action
+void parley.auth.actionChallenge({ action: "change_pasword" });

@@ -1,17 +1,28 @@
 // A sensitive change: its form, then a code by e-mail, then the change itself.
 import { parley } from "../../client.js";
 import { config } from "../../config.js";
-import { html, useLayoutEffect, useRef, useState } from "../../html.js";
-import { t } from "../../i18n.js";
-import { app } from "../../store.js";
+import { html, useLayoutEffect, useRef, useState } from "../../lib/html.js";
+import { t } from "../../lib/i18n.js";
+import { app } from "../../state/app.js";
 import { Dialog } from "../../ui/dialog.js";
-import { CodeField, Form, Status, Submit, digitsOf, useForm } from "../forms.js";
+import { CodeField, digitsOf, Form, Status, Submit, useForm } from "../../ui/forms.js";
 import { Mailbox } from "../verify.js";
 
 const SPENT = ["action_token_invalid", "action_token_required"];
 
 // `fields(form)` draws the form; `run(values with action_token)` makes the change and `onDone(its reply)` follows.
-export function ActionDialog({ title, lead, action, initial = {}, fields, label = t("Continue"), kind, run, onDone, onClose }) {
+export function ActionDialog({
+  title,
+  lead,
+  action,
+  initial = {},
+  fields,
+  label = t("Continue"),
+  kind,
+  run,
+  onDone,
+  onClose,
+}) {
   const [step, setStep] = useState("form");
   const challenge = useRef(null);
   const confirmed = useRef(null);
@@ -48,29 +59,31 @@ export function ActionDialog({ title, lead, action, initial = {}, fields, label 
     }
   }
   return html`<${Dialog} title=${title} onClose=${onClose}>
-    ${step === "form"
-      ? html`<${Focused} key="form"><${Form} form=${form}>
+    ${
+      step === "form"
+        ? html`<${Focused} key="form"><${Form} form=${form}>
           ${lead && html`<p>${lead}</p>`}
           ${fields?.(form)}
           <${Submit} form=${form} label=${label} kind=${kind} />
         <//><//>`
-      : html`<${Focused} key="code"><${Form} form=${code}>
-          <p>${t("We have sent a code to {email}.", { email: app.get().user?.email || "" })}</p>
+        : html`<${Focused} key="code"><${Form} form=${code}>
+          <p>${t("We have sent a code to {email}.", { email: app.getSnapshot().user?.email || "" })}</p>
           <${CodeField} ...${code.field("code")} />
           <${Submit} form=${code} label=${t("Confirm")} />
         <//>
         <${Form} form=${again}>
           <${Status} text=${again.values.sent} />
           <${Submit} form=${again} label=${t("Send a new code")} kind="quiet" />
-          ${config.developer && html`<${Mailbox} email=${app.get().user?.email} />`}
-        <//><//>`}
+          ${config.developer && html`<${Mailbox} email=${app.getSnapshot().user?.email} />`}
+        <//><//>`
+    }
   <//>`;
 }
 
 function Focused({ children }) {
-  const place = useRef();
+  const place = useRef(null);
   useLayoutEffect(() => {
-    (place.current.querySelector("input, select") || place.current.querySelector("button"))?.focus();
+    (place.current.querySelector("input:not([hidden]), select") || place.current.querySelector("button"))?.focus();
   }, []);
   return html`<div ref=${place}>${children}</div>`;
 }

@@ -1,9 +1,28 @@
 // The part of a picture that becomes the avatar: moved by pointer or arrow keys, enlarged by a slider.
 import { parley } from "../../client.js";
-import { html, useEffect, useLayoutEffect, useRef, useState } from "../../html.js";
-import { t } from "../../i18n.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../../lib/html.js";
+import { t } from "../../lib/i18n.js";
 import { Dialog } from "../../ui/dialog.js";
-import { Alert, Form, Submit, useForm } from "../forms.js";
+import { Alert, Form, Submit, useForm } from "../../ui/forms.js";
+
+// A browser that protects from being recognized gives noise in place of what was drawn: then nothing can be cut out.
+function canReadCanvas() {
+  const probe = Object.assign(document.createElement("canvas"), { width: 4, height: 4 });
+  const context = probe.getContext("2d");
+  context.fillStyle = "rgb(10, 200, 90)";
+  context.fillRect(0, 0, 4, 4);
+  try {
+    const { data } = context.getImageData(0, 0, 4, 4);
+    return data.every((value, index) => value === [10, 200, 90, 255][index % 4]);
+  } catch {
+    return false;
+  }
+}
+
+async function cropped(canvas) {
+  const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+  return new File([blob], "avatar.png", { type: "image/png" });
+}
 
 const SIDE = 512;
 const STEP = 16;
@@ -13,7 +32,8 @@ export function CropDialog({ file, onDone, onClose }) {
   const [picture, setPicture] = useState(null);
   const [problem, setProblem] = useState("");
   const [view, setView] = useState({ x: 0, y: 0, zoom: 1 });
-  const canvas = useRef();
+  const canvas = useRef(null);
+  const [canRead] = useState(canReadCanvas);
   const drag = useRef(null);
   useEffect(() => {
     let wanted = true;
@@ -29,7 +49,8 @@ export function CropDialog({ file, onDone, onClose }) {
     if (picture) draw(canvas.current, picture, view);
   }, [picture, view]);
 
-  const move = (x, y, zoom) => setView((old) => within(picture, { x: old.x + x, y: old.y + y, zoom: zoom ?? old.zoom }));
+  const move = (x, y, zoom) =>
+    setView((old) => within(picture, { x: old.x + x, y: old.y + y, zoom: zoom ?? old.zoom }));
   const onKeyDown = (event) => {
     const direction = KEYS[event.key];
     if (!direction) return;
@@ -47,20 +68,34 @@ export function CropDialog({ file, onDone, onClose }) {
     canvas.current.setPointerCapture(event.pointerId);
   };
   const form = useForm({}, async () => {
-    const blob = await new Promise((resolve) => canvas.current.toBlob(resolve, "image/png"));
-    onDone(await parley.profile.avatarSet({ file: new File([blob], "avatar.png", { type: "image/png" }) }));
+    onDone(await parley.profile.avatarSet({ file: canRead ? await cropped(canvas.current) : file }));
   });
   return html`<${Dialog} title=${t("Your picture")} onClose=${onClose}>
     <${Alert} text=${problem} />
-    ${picture && html`<${Form} form=${form}>
+    ${
+      picture &&
+      !canRead &&
+      html`<${Form} form=${form}>
+      <p>${t("This browser does not let a page read pictures. The picture is sent as it is, and its middle is shown.")}</p>
+      <canvas ref=${canvas} class="crop" width=${SIDE} height=${SIDE} role="img" aria-label=${t("Your picture")} />
+      <${Submit} form=${form} label=${t("Save")} />
+    <//>`
+    }
+    ${
+      picture &&
+      canRead &&
+      html`<${Form} form=${form}>
       <canvas ref=${canvas} class="crop" width=${SIDE} height=${SIDE} tabindex="0" role="application"
         aria-label=${t("Cropped area. Move it with the arrow keys.")} onKeyDown=${onKeyDown} onPointerDown=${onPointerDown}
-        onPointerMove=${onPointerMove} onPointerUp=${() => { drag.current = null; }} />
+        onPointerMove=${onPointerMove} onPointerUp=${() => {
+          drag.current = null;
+        }} />
       <label class="field"><span>${t("Size")}</span>
         <input type="range" min="1" max="4" step="0.05" value=${view.zoom}
           onInput=${(event) => move(0, 0, Number(event.currentTarget.value))} /></label>
       <${Submit} form=${form} label=${t("Save")} />
-    <//>`}
+    <//>`
+    }
   <//>`;
 }
 

@@ -1,10 +1,10 @@
 import { parley } from "../../client.js";
-import { html, useEffect, useState } from "../../html.js";
-import { t } from "../../i18n.js";
+import { html, useEffect, useState } from "../../lib/html.js";
+import { t } from "../../lib/i18n.js";
+import { failed, notice } from "../../lib/notices.js";
 import { loadBlocks } from "../../state/blocks.js";
 import { Avatar, nameOf } from "../../ui/avatar.js";
 import { focusAfter } from "../../ui/focus.js";
-import { failed, notice } from "../../ui/notices.js";
 
 export function Blocked() {
   const [blocks, setBlocks] = useState(null);
@@ -26,10 +26,12 @@ export function Blocked() {
   }
   if (!blocks) return null;
   if (!blocks.length) return html`<p class="hint">${t("You have not blocked anyone.")}</p>`;
-  return html`<ul class="rows">${blocks.map((block) => html`<li key=${block.user_id}>
+  return html`<ul class="rows">${blocks.map(
+    (block) => html`<li key=${block.user_id}>
     <${Avatar} user=${block.user} size="small" />
     <span class="row-text"><strong dir="auto">${nameOf(block.user)}</strong><span class="hint" dir="ltr">@${block.user.username}</span></span>
     <button class="button" aria-label=${t("Unblock {name}", { name: nameOf(block.user) })}
       onClick=${({ currentTarget }) => unblock(block, currentTarget)}>${t("Unblock")}</button>
-  </li>`)}</ul>`;
+  </li>`,
+  )}</ul>`;
 }

@@ -1,7 +1,8 @@
-import { parley, signOut } from "../../client.js";
-import { html, useState } from "../../html.js";
-import { t } from "../../i18n.js";
-import { notice } from "../../ui/notices.js";
+import { parley } from "../../client.js";
+import { html, useState } from "../../lib/html.js";
+import { t } from "../../lib/i18n.js";
+import { notice } from "../../lib/notices.js";
+import { signOut } from "../../session.js";
 import { ActionDialog } from "./action_dialog.js";
 
 export function Data() {
@@ -11,14 +12,23 @@ export function Data() {
       <span class="hint">${t("All the data we hold about you, as a zip file.")}</span></p>
       <button class="button" onClick=${() => setOpen("export")}>${t("Export data")}</button></div>
     <div class="action-row"><p><strong>${t("Delete the account")}</strong>
-      <span class="hint">${t("After 14 days everything is erased. Signing in before then keeps the account.")}</span></p>
+      <span class="hint">${t("After 14 days everything is erased. Sign in within 14 days to keep your account.")}</span></p>
       <button class="button danger" onClick=${() => setOpen("delete")}>${t("Delete account")}</button></div>
-    ${open === "export" && html`<${ActionDialog} title=${t("Export data")} action="export_data"
-      lead=${t("We send you a code by e-mail to confirm that it is you.")} run=${(values) => parley.auth.export(values)}
-      onDone=${(blob) => { save(blob); close(); }} onClose=${close} />`}
-    ${open === "delete" && html`<${ActionDialog} title=${t("Delete account")} action="delete_account" kind="danger" label=${t("Delete account")}
-      lead=${t("You are signed out everywhere. After 14 days your profile, your messages and your pictures are erased for everyone. Signing in before then keeps the account.")}
-      run=${(values) => parley.auth.deleteAccount(values)} onDone=${gone} onClose=${close} />`}`;
+    ${
+      open === "export" &&
+      html`<${ActionDialog} title=${t("Export data")} action="export_data"
+      lead=${t("We'll e-mail you a code to confirm that it's you.")} run=${(values) => parley.auth.export(values)}
+      onDone=${(blob) => {
+        save(blob);
+        close();
+      }} onClose=${close} />`
+    }
+    ${
+      open === "delete" &&
+      html`<${ActionDialog} title=${t("Delete account")} action="delete_account" kind="danger" label=${t("Delete account")}
+      lead=${t("You'll be signed out everywhere. After 14 days your profile, your messages and your pictures are erased for everyone. Sign in within 14 days to keep your account.")}
+      run=${(values) => parley.auth.deleteAccount(values)} onDone=${gone} onClose=${close} />`
+    }`;
 }
 
 function save(blob) {

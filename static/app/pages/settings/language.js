@@ -1,10 +1,10 @@
 import { parley } from "../../client.js";
 import { config } from "../../config.js";
-import { html, useState } from "../../html.js";
-import { LANGUAGES, supported, t, useLanguage } from "../../i18n.js";
-import { setTheme, theme } from "../../theme.js";
-import { failed } from "../../ui/notices.js";
-import { Select } from "../forms.js";
+import { html, useState } from "../../lib/html.js";
+import { LANGUAGES, supported, t, useLanguage } from "../../lib/i18n.js";
+import { failed } from "../../lib/notices.js";
+import { setTheme, theme } from "../../lib/theme.js";
+import { Select } from "../../ui/forms.js";
 import { useTurns } from "./saved.js";
 
 export function Language({ profile, update }) {
@@ -20,16 +20,20 @@ export function Language({ profile, update }) {
       failed(error);
     }
   }
-  return html`<${Select} label=${t("Language of these pages, e-mails and push notifications")} options=${LANGUAGES}
+  return html`<${Select} label=${t("Language (also used for e-mails and notifications)")} options=${LANGUAGES}
     value=${supported(profile.language) || "en"} onChange=${choose} />`;
 }
 
 export function Appearance() {
   const [name, setName] = useState(theme());
-  const options = [["system", t("Same as system")], ["light", t("Light")], ["dark", t("Dark")]];
+  const options = [
+    ["system", t("Use system setting")],
+    ["light", t("Light")],
+    ["dark", t("Dark")],
+  ];
   const choose = (event) => {
     setTheme(event.currentTarget.value);
     setName(event.currentTarget.value);
   };
-  return html`<${Select} label=${t("Colors in this browser")} options=${options} value=${name} onChange=${choose} />`;
+  return html`<${Select} label=${t("Theme")} options=${options} value=${name} onChange=${choose} />`;
 }

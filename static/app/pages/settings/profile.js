@@ -1,10 +1,11 @@
+import { LIMITS } from "../../../sdk/parley/limits.js";
 import { parley } from "../../client.js";
-import { html, useEffect, useRef, useState } from "../../html.js";
-import { t } from "../../i18n.js";
+import { html, useEffect, useRef, useState } from "../../lib/html.js";
+import { t } from "../../lib/i18n.js";
+import { failed, notice } from "../../lib/notices.js";
 import { Avatar } from "../../ui/avatar.js";
 import { focusIfLost } from "../../ui/focus.js";
-import { failed, notice } from "../../ui/notices.js";
-import { Field, Form, Submit, TextArea, useForm } from "../forms.js";
+import { Field, Form, Submit, TextArea, useForm } from "../../ui/forms.js";
 import { CropDialog } from "./avatar_crop.js";
 
 const NAMES = ["first_name", "last_name", "username", "bio"];
@@ -12,7 +13,9 @@ const part = (profile) => Object.fromEntries(NAMES.map((name) => [name, profile[
 
 export function Profile({ profile, update }) {
   const form = useForm(part(profile), async (values) => {
-    const changed = Object.fromEntries(NAMES.filter((name) => values[name] !== (profile[name] || "")).map((name) => [name, values[name]]));
+    const changed = Object.fromEntries(
+      NAMES.filter((name) => values[name] !== (profile[name] || "")).map((name) => [name, values[name]]),
+    );
     const reply = await parley.profile.update(changed);
     update(reply.profile);
     form.reset(part(reply.profile));
@@ -24,17 +27,19 @@ export function Profile({ profile, update }) {
     const before = shown.current;
     const next = part(profile);
     shown.current = next;
-    form.reset((old) => Object.fromEntries(NAMES.map((name) => [name, old[name] === before[name] ? next[name] : old[name]])));
+    form.reset((old) =>
+      Object.fromEntries(NAMES.map((name) => [name, old[name] === before[name] ? next[name] : old[name]])),
+    );
   }, [profile]);
   return html`<${Picture} profile=${profile} update=${update} />
     <${Form} form=${form}>
       <div class="two-fields">
-        <${Field} label=${t("First name")} autocomplete="given-name" maxlength="50" required ...${form.field("first_name")} />
-        <${Field} label=${t("Last name")} autocomplete="family-name" maxlength="50" required ...${form.field("last_name")} />
+        <${Field} label=${t("First name")} autocomplete="given-name" maxlength=${LIMITS.nameLength} required ...${form.field("first_name")} />
+        <${Field} label=${t("Last name")} autocomplete="family-name" maxlength=${LIMITS.nameLength} required ...${form.field("last_name")} />
       </div>
       <${Field} label=${t("Username")} autocomplete="off" spellcheck=${false} dir="ltr" required
-        hint=${t("People find you by it. It can be changed once in 30 days.")} ...${form.field("username")} />
-      <${TextArea} label=${t("About you")} maxlength="500" ...${form.field("bio")} />
+        hint=${t("People find you by it. You can change it once every {n} days.", { n: LIMITS.usernameDays })} ...${form.field("username")} />
+      <${TextArea} label=${t("About you")} maxlength=${LIMITS.bioLength} ...${form.field("bio")} />
       <p class="hint">${t("E-mail: {email}", { email: profile.email })}</p>
       <${Submit} form=${form} label=${t("Save")} />
     <//>`;
@@ -42,8 +47,8 @@ export function Profile({ profile, update }) {
 
 function Picture({ profile, update }) {
   const [file, setFile] = useState(null);
-  const input = useRef();
-  const chooser = useRef();
+  const input = useRef(null);
+  const chooser = useRef(null);
   const take = (event) => {
     const [chosen] = event.currentTarget.files;
     event.currentTarget.value = "";

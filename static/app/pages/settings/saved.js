@@ -1,11 +1,12 @@
 // Values that are saved one by one, each as soon as it is changed.
-import { html, useEffect, useRef, useState } from "../../html.js";
-import { failed } from "../../ui/notices.js";
-import { Switch } from "../forms.js";
+import { html, useEffect, useRef, useState } from "../../lib/html.js";
+import { failed } from "../../lib/notices.js";
+import { Switch } from "../../ui/forms.js";
 
 // A function that saves one change after the other, so that the last one counts. It gives the reply, or null when
 // another change waits, which is not in the reply.
 export function useTurns() {
+  /** @type {{ current: Promise<any> }} */
   const last = useRef(Promise.resolve());
   return async (save) => {
     const saved = last.current.catch(() => {}).then(save);
@@ -39,6 +40,8 @@ export function useSaved(load, save) {
 
 // switches: [[name, label(), hint()?]]
 export function Switches({ switches, values, change }) {
-  return html`<div class="switches">${switches.map(([name, label, hint]) => html`<${Switch} key=${name} name=${name} label=${label()}
-    hint=${hint?.()} checked=${values[name]} onChange=${(event) => change(name, event.currentTarget.checked)} />`)}</div>`;
+  return html`<div class="switches">${switches.map(
+    ([name, label, hint]) => html`<${Switch} key=${name} name=${name} label=${label()}
+    hint=${hint?.()} checked=${values[name]} onChange=${(event) => change(name, event.currentTarget.checked)} />`,
+  )}</div>`;
 }

@@ -1,9 +1,10 @@
+import { LIMITS } from "../../../sdk/parley/limits.js";
 import { parley } from "../../client.js";
-import { html, useState } from "../../html.js";
-import { t } from "../../i18n.js";
-import { notice } from "../../ui/notices.js";
+import { html, useState } from "../../lib/html.js";
+import { t } from "../../lib/i18n.js";
+import { notice } from "../../lib/notices.js";
 import { Dialog } from "../../ui/dialog.js";
-import { CodeField, Field, Form, PasswordField, Submit, digitsOf, useForm } from "../forms.js";
+import { CodeField, digitsOf, Field, Form, PasswordField, Submit, Username, useForm } from "../../ui/forms.js";
 import { ActionDialog } from "./action_dialog.js";
 import { TwoStep } from "./two_step.js";
 
@@ -16,14 +17,14 @@ export function Security({ profile, update }) {
     <div class="action-row"><p><strong>${t("E-mail")}</strong><span class="hint"><bdi>${profile.email}</bdi></span></p>
       <button class="button" onClick=${() => setOpen("email")}>${t("Change e-mail")}</button></div>
     <${TwoStep} profile=${profile} />
-    ${open === "password" && html`<${PasswordDialog} onClose=${close} />`}
+    ${open === "password" && html`<${PasswordDialog} email=${profile.email} onClose=${close} />`}
     ${open === "email" && html`<${EmailDialog} update=${(email) => update({ ...profile, email })} onClose=${close} />`}`;
 }
 
-function PasswordDialog({ onClose }) {
-  const fields = (form) => html`
+function PasswordDialog({ email, onClose }) {
+  const fields = (form) => html`<${Username} email=${email} />
     <${PasswordField} label=${t("Current password")} autocomplete="current-password" required ...${form.field("current_password")} />
-    <${PasswordField} label=${t("New password")} autocomplete="new-password" required hint=${t("At least 8 characters.")}
+    <${PasswordField} label=${t("New password")} autocomplete="new-password" required hint=${t("At least {n} characters.", { n: LIMITS.leastPasswordLength })}
       ...${form.field("new_password")} />`;
   const done = () => {
     notice(t("Your password is changed. All other browsers and apps are signed out."));
@@ -44,13 +45,14 @@ function EmailDialog({ update, onClose }) {
     onClose();
   });
   if (!email) {
-    const fields = (fieldsOf) => html`<${Field} label=${t("New e-mail")} type="email" autocomplete="email" required ...${fieldsOf.field("email")} />`;
+    const fields = (fieldsOf) =>
+      html`<${Field} label=${t("New e-mail")} type="email" autocomplete="email" required ...${fieldsOf.field("email")} />`;
     const run = async (values) => {
       await parley.auth.changeEmail(values);
       return values.email.trim();
     };
     return html`<${ActionDialog} key="old" title=${t("Change e-mail")} action="change_email" label=${t("Change e-mail")} initial=${{ email: "" }}
-      lead=${t("We send a code to your current address first, then one to the new address.")} fields=${fields} run=${run}
+      lead=${t("We'll e-mail a code to your current address first, then one to the new address.")} fields=${fields} run=${run}
       onDone=${setEmail} onClose=${onClose} />`;
   }
   return html`<${Dialog} key="new" title=${t("Change e-mail")} onClose=${onClose}>

@@ -1,1 +1,0 @@
-"""Building blocks of the admin: the site, its sign-in, lists and actions."""

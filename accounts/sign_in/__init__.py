@@ -1,0 +1,1 @@
+"""Signing in: the stages from a password to a session."""

@@ -1,1 +1,0 @@
-"""The documentation as pages: guides, the reference of every operation, search, and the local mailbox."""

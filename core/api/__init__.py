@@ -1,0 +1,1 @@
+"""The parts that every endpoint uses: errors, fields, bodies, replies, pages, rates."""

@@ -1,0 +1,1 @@
+"""Images: the process that decodes uploads, and where the results are stored."""

@@ -1,1 +1,0 @@
-"""Django's PostgreSQL backend with three differences: see base.py."""

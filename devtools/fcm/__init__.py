@@ -1,1 +1,0 @@
-"""A stand-in for FCM, which `manage.py fake_fcm` starts."""

@@ -1,0 +1,1 @@
+"""The support pages of messaging."""

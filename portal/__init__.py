@@ -1,0 +1,1 @@
+"""The pages besides the admin: documentation, web client, development pages."""

@@ -1,0 +1,1 @@
+"""The web client: its page, its catalogs and their translations."""

@@ -1,0 +1,1 @@
+"""A local push service in place of FCM, which `manage.py fake_fcm` starts."""

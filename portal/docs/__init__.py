@@ -1,0 +1,1 @@
+"""The documentation as pages: guides, the reference of every operation, search."""

@@ -1,0 +1,1 @@
+"""Serving and monitoring: middleware, static files, protocols, health, metrics, logs."""

@@ -1,0 +1,27 @@
+// The navigation of signed-in users, with the counts of what is unread.
+import { html } from "./lib/html.js";
+import { t, tn } from "./lib/i18n.js";
+import { useStore } from "./lib/store.js";
+import { useUnreadTitle } from "./lib/title.js";
+import { NavLink } from "./router.js";
+import { store } from "./state/store.js";
+import { Icon } from "./ui/icon.js";
+
+export function Navigation() {
+  const { unread_count: unread, message_unread_count: messages } = useStore(store.unread);
+  useUnreadTitle(messages);
+  return html`<nav class="rail" aria-label=${t("Main")}>
+    <${NavLink} href="/app/chats"><${Icon} name="chats" /><span>${t("Chats")}</span><${Count} value=${messages} /><//>
+    <${NavLink} href="/app/calls"><${Icon} name="phone" /><span>${t("Calls")}</span><//>
+    <${NavLink} href="/app/notifications"><${Icon} name="bell" /><span>${t("Notifications")}</span><${Count} value=${unread} /><//>
+    <${NavLink} href="/app/settings"><${Icon} name="settings" /><span>${t("Settings")}</span><//>
+  </nav>`;
+}
+
+function Count({ value }) {
+  return (
+    value > 0 &&
+    html`<span class="count" aria-hidden="true">${value > 99 ? "99+" : value}</span>
+    <span class="visually-hidden">${tn("{n} unread", "{n} unread", value)}</span>`
+  );
+}

@@ -1,0 +1,1 @@
+export { LIMITS, prepareImage } from "../parley.js";

@@ -1,0 +1,1 @@
+"""Upgrades: databases of every release, loaded and migrated to today; the code before on the schema after."""
