@@ -2,12 +2,14 @@
 
 import json
 import secrets
+import subprocess
+import sys
 
 import pytest
 
 from tests.flows.conftest import MailSink, running_server
 from tests.sdk.node import Node
-from tests.server import free_port
+from tests.server import ROOT, free_port
 from tests.waiting import wait_for
 
 PASSWORD = "a long word for scripts"
@@ -66,3 +68,28 @@ def sign_up(node, server, mail_sink, name):
     code = wait_for(lambda: mail_sink.code_for(email), what=f"a code for {email}")
     node.run(f'await state.{key}.auth.verify({{ email: "{email}", code: "{code}" }});')
     return email
+
+
+def manage(server, *arguments, text=None):
+    command = [sys.executable, "manage.py", *arguments]
+    done = subprocess.run(
+        command, cwd=ROOT, env=server.environment, input=text, capture_output=True, text=True, check=False
+    )
+    # 1 of emit_event: some events were refused, such as the end of a like that is not there.
+    assert done.returncode == 0 or arguments == ("emit_event",), done.stdout + done.stderr
+
+
+def likes(recipient_id, actor_id, numbers, action="create"):
+    """Lines for emit_event: one post each, so one notification each."""
+    events = [
+        {
+            "event_id": secrets.token_hex(8),
+            "type": "post_like",
+            "action": action,
+            "recipient_id": recipient_id,
+            "actor_id": actor_id,
+            "target": {"id": number, "title": f"Post {number}"},
+        }
+        for number in numbers
+    ]
+    return "".join(f"{json.dumps(event)}\n" for event in events)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.node import needs_node
-from tests.sdk.conftest import PASSWORD
+from tests.sdk.conftest import PASSWORD, likes, manage
 
 pytestmark = [pytest.mark.once, needs_node, pytest.mark.timeout(300)]
 
@@ -198,6 +198,27 @@ def test_what_was_seen_is_taken_off_the_counts_before_the_server_knows_it(talk):
       await until(() => counts().join() === "1,1");
       return [before, after, later, same, counts(), conversations.getSnapshot().conversations[0] === conversations.getSnapshot().byId[state.talk]];
     """) == [[5, 5], [3, 3], [1, 1], [1, 1], [1, 1], True]
+
+
+def test_reading_messages_leaves_the_count_of_other_notifications(talk, server):
+    ids = talk.run("return { alice: state.alice.session.userId, bob: state.bob.session.userId }")
+    manage(server, "emit_event", text=likes(ids["bob"], ids["alice"], [1, 2]))
+    assert (
+        talk.run("""
+      const { unread } = state.bob.store;
+      await until(() => unread.getSnapshot().unread_count === 3);
+      const shown = new Set();
+      unread.subscribe(() => shown.add(unread.getSnapshot().unread_count));
+      const last = state.list.getSnapshot().messages.at(-1).id;
+      state.list.see(last);
+      await until(async () => (await state.bob.messages.getConversation({ conversation_id: state.talk })).conversation.last_read_id === last);
+      await until(() => unread.getSnapshot().unread_count === 2);
+      await state.alice.messages.send({ conversation_id: state.talk, body: "a wake-up" });
+      await until(() => state.list.getSnapshot().messages.length === 6);
+      return shown.has(0);
+    """)
+        is False
+    )
 
 
 def test_what_arrives_at_the_end_of_a_view_that_follows_does_not_count(talk):

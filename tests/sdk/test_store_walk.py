@@ -4,17 +4,14 @@ import json
 import os
 import random
 import secrets
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.databases import Backup
 from tests.node import needs_node
-from tests.sdk.conftest import PASSWORD
+from tests.sdk.conftest import PASSWORD, likes, manage
 from tests.sdk.node import ScriptError
-from tests.server import ROOT
 
 # Not `once`: each database and each channel layer has its own order of commits and of wake-ups.
 pytestmark = [needs_node, pytest.mark.slow, pytest.mark.timeout(900)]
@@ -49,31 +46,6 @@ class People:
 
     def email(self, name):
         return f"{name}-{self.suffix}@example.com"
-
-
-def manage(server, *arguments, text=None):
-    command = [sys.executable, "manage.py", *arguments]
-    done = subprocess.run(
-        command, cwd=ROOT, env=server.environment, input=text, capture_output=True, text=True, check=False
-    )
-    # 1 of emit_event: some events were refused, such as the end of a like that is not there.
-    assert done.returncode == 0 or arguments == ("emit_event",), done.stdout + done.stderr
-
-
-def likes(recipient_id, actor_id, numbers, action="create"):
-    """Lines for emit_event: one post each, so one notification each."""
-    events = [
-        {
-            "event_id": secrets.token_hex(8),
-            "type": "post_like",
-            "action": action,
-            "recipient_id": recipient_id,
-            "actor_id": actor_id,
-            "target": {"id": number, "title": f"Post {number}"},
-        }
-        for number in numbers
-    ]
-    return "".join(f"{json.dumps(event)}\n" for event in events)
 
 
 @pytest.fixture

@@ -74,7 +74,7 @@ export type ActionVerifyRequest = {
     code: string;
 };
 export type AllReadData = {
-    /** @description Unread rows. */
+    /** @description Unread notifications. */
     unread_count: number;
 };
 export type AuthRequest = {
@@ -93,7 +93,7 @@ export type AvatarResponse = {
     avatar_url: string | null;
 };
 export type BadgeData = {
-    /** @description Unread rows. */
+    /** @description Unread notifications. */
     unread_count: number;
     /** @description Unread messages in all conversations. */
     message_unread_count: number;
@@ -419,7 +419,7 @@ export type Conversation = {
     other_user: Person;
     /** @description The newest message; null in an empty conversation. */
     last_message: LastMessage | null;
-    /** @description Unread rows. */
+    /** @description Unread messages in this conversation. */
     unread_count: number;
     /**
      * Format: int64
@@ -470,7 +470,7 @@ export type ConversationReadResponse = {
      * @description The user has read messages up to this one.
      */
     last_read_id: number;
-    /** @description Unread rows. */
+    /** @description Unread messages in this conversation. */
     unread_count: number;
     /** @description Unread messages in all conversations. */
     message_unread_count: number;
@@ -919,7 +919,7 @@ export type MessageDeletedData = {
     conversation_id: number;
     /** @description The message. */
     message_id: number;
-    /** @description Unread rows. */
+    /** @description Unread notifications. */
     unread_count: number;
     /** @description The newest message; null in an empty conversation. */
     last_message: LastMessage | null;
@@ -1003,7 +1003,7 @@ export type NotificationData = {
     notification_id: number;
     /** @description null when it has gone meanwhile. */
     notification: Notification | null;
-    /** @description Unread rows. */
+    /** @description Unread notifications. */
     unread_count: number;
     /** @description Quiet mode: show, but make no sound. */
     silent?: boolean;
@@ -1014,7 +1014,7 @@ export type NotificationDeletedResponse = {
      * @constant
      */
     ok: true;
-    /** @description Unread rows. */
+    /** @description Unread notifications. */
     unread_count: number;
     /** @description Unread messages in all conversations. */
     message_unread_count: number;
@@ -1030,7 +1030,7 @@ export type NotificationReadResponse = {
      * @constant
      */
     ok: true;
-    /** @description Unread rows. */
+    /** @description Unread notifications. */
     unread_count: number;
     /** @description Unread messages in all conversations. */
     message_unread_count: number;
@@ -1072,7 +1072,7 @@ export type NotificationsReadResponse = {
      * @constant
      */
     ok: true;
-    /** @description Unread rows. */
+    /** @description Unread notifications. */
     unread_count: number;
     /** @description Unread messages in all conversations. */
     message_unread_count: number;
@@ -1091,7 +1091,7 @@ export type NotificationsResponse = {
     next_cursor: string | null;
     /** @description Notifications, the newest first. */
     notifications: Notification[];
-    /** @description Unread rows. */
+    /** @description Unread notifications. */
     unread_count: number;
 };
 export type OkResponse = {
@@ -1360,7 +1360,7 @@ export type ReactionsResponse = {
 export type ReadReplyData = {
     /** @description The user has read messages up to this one. */
     last_read_id: number;
-    /** @description Unread rows. */
+    /** @description Unread messages in this conversation. */
     unread_count: number;
     /** @description Unread messages in all conversations. */
     message_unread_count: number;
@@ -2097,7 +2097,7 @@ export type UnreadCountsResponse = {
      * @constant
      */
     ok: true;
-    /** @description Unread rows. */
+    /** @description Unread notifications. */
     unread_count: number;
     /** @description Unread messages in all conversations. */
     message_unread_count: number;

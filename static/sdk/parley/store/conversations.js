@@ -97,9 +97,12 @@ export class Conversations extends Part {
       if (last_read_id >= this.readIn(id)) this.#read({ conversation_id: id, user_id, last_read_id, unread_count });
     };
     // The row before the badge, which takes off what was seen of the rows.
-    await this.#context.unread.run(() =>
-      this.#loads.run(() => markRead({ conversation_id: id, message_id: messageId }), read),
-    );
+    await this.#context.unread.run(async () => {
+      const request = () => markRead({ conversation_id: id, message_id: messageId });
+      const { message_unread_count } = await this.#loads.run(request, read);
+      // Its `unread_count` is that of the conversation, not of the notifications.
+      return { message_unread_count };
+    });
   }
 
   /** Of the store: the reader has seen more of a conversation. */
