@@ -34,6 +34,10 @@ class Defaults:
     # that index may read in one request.
     SEARCH_SCAN: int = 1000
     SEARCH_SCAN_MAX: int = 3000
+    # A search in all conversations reads so many of them in one request, SEARCH_SCAN_MAX messages of the first and so
+    # many of each of the others.
+    SEARCH_CONVERSATIONS: int = 20
+    SEARCH_SCAN_EACH: int = 250
 
     RATES: RatesByScope = field(
         default_factory=lambda: {
@@ -41,6 +45,7 @@ class Defaults:
             "start_conversation": (20, 3600, ALLOW),
             "search_people": (30, 60, ALLOW),
             "search_inside": (30, 60, ALLOW),
+            "search_everywhere": (30, 60, ALLOW),
             "edit": (60, 60, ALLOW),
             "react": (60, 60, ALLOW),
             "report": (20, 3600, ALLOW),

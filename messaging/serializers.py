@@ -261,6 +261,10 @@ class SearchReply(MessagesReply):
     )
 
 
+class SearchEverywhereReply(PageReply):
+    messages = MessageOutput(many=True)
+
+
 class MessageReply(OkReply):
     message = MessageOutput()
 

@@ -26,6 +26,7 @@ _messages = [
     path(f"{CONVERSATION}/read", ConversationViewSet.as_view({"post": "read"}), name="read"),
     path(f"{CONVERSATION}/clear", ConversationViewSet.as_view({"post": "clear"}), name="clear"),
     path(f"{CONVERSATION}/search", MessageViewSet.as_view({"get": "search"}), name="search"),
+    path("search", MessageViewSet.as_view({"get": "search_everywhere"}), name="search-everywhere"),
     path(MESSAGE, MessageViewSet.as_view({"patch": "partial_update", "delete": "destroy"}), name="message"),
     path(f"{MESSAGE}/reactions", ReactionViewSet.as_view({"post": "create", "delete": "destroy"}), name="reactions"),
     path(f"{MESSAGE}/report", ReportViewSet.as_view({"post": "create"}), name="report"),

@@ -14,7 +14,7 @@ from rest_framework.viewsets import ViewSet
 from accounts.permissions import IsVerified, MethodPermissions
 from accounts.selectors import person_seen_by, search_people
 from accounts.serializers import PersonProfileOutput, PersonSerializer
-from core.api.pagination import CURSOR, Limit, decode_cursor, page, whole_number
+from core.api.pagination import CURSOR, Limit, decode_cursor, decode_numbers, page, whole_number
 from core.api.parsers import PictureFormParser
 from core.api.serializers import checked
 from core.api.throttles import UPLOADS, Throttle, throttles, user
@@ -181,6 +181,23 @@ class MessageViewSet(MethodPermissions, ViewSet):
         return Response(
             {"messages": _messages(hits, request), "has_more": next_before is not None, "next_before": next_before}
         )
+
+    @throttles(Throttle("search_everywhere", by=user))
+    @extend_schema(
+        operation_id="messages_search_everywhere",
+        parameters=[QUERY, SEARCH_RESULTS.parameter, CURSOR],
+        responses=serializers.SearchEverywhereReply,
+    )
+    def search_everywhere(self, request: Request) -> Response:
+        query = request.query_params
+        position = decode_numbers(query.get("cursor"), len(selectors.Place._fields))
+        hits, following = selectors.search_everywhere(
+            user_id=request.user.id,
+            folded=clean_query(query.get("q")),
+            limit=SEARCH_RESULTS.of(query),
+            place=selectors.Place(*position) if position else None,
+        )
+        return Response(page(following, messages=_messages(hits, request)))
 
 
 class ImageMessageViewSet(ViewSet):

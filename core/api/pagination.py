@@ -68,18 +68,25 @@ def encode_cursor(*numbers: int) -> str:
 
 def decode_cursor(cursor: str | None, *, largest: int = MAX_ID) -> tuple[int, int] | None:
     """The position after the previous page. ValidationError on `cursor` for one that the server did not issue."""
+    numbers = decode_numbers(cursor, 2, largest=largest)
+    return (numbers[0], numbers[1]) if numbers else None
+
+
+def decode_numbers(cursor: str | None, count: int, *, largest: int = MAX_ID) -> tuple[int, ...] | None:
+    """The same for a position of so many numbers, of which only the first may be 0 or above the largest id."""
     if cursor is None:
         return None
     try:
         text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True).decode("ascii")
-        first, second = (int(part) for part in text.split(".") if part.isdecimal())
+        first, *others = numbers = tuple(int(part) for part in text.split(".") if part.isdecimal())
     except (ValueError, binascii.Error):
-        first = second = -1
-    if not 0 <= first <= largest or not 0 < second <= MAX_ID or encode_cursor(first, second) != cursor:
+        first, others, numbers = -1, [], ()
+    is_possible = 0 <= first <= largest and all(0 < number <= MAX_ID for number in others)
+    if len(numbers) != count or not is_possible or encode_cursor(*numbers) != cursor:
         raise ValidationError({"cursor": [_("This cursor is not valid.")]})
-    return first, second
+    return numbers
 
 
-def page(position: tuple[int, int] | None, **data: Any) -> dict[str, Any]:
+def page(position: tuple[int, ...] | None, **data: Any) -> dict[str, Any]:
     """The data of a reply with `has_more` and `next_cursor`; `position` is that of the next page, None at the end."""
     return data | {"has_more": position is not None, "next_cursor": encode_cursor(*position) if position else None}

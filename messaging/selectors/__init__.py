@@ -23,4 +23,4 @@ from messaging.selectors.messages import (
     messages_for_each,
     stored_messages,
 )
-from messaging.selectors.search import search_page
+from messaging.selectors.search import Place, search_everywhere, search_page

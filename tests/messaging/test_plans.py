@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from messaging import selectors
 from messaging.models import Conversation, Message, Participant
-from messaging.selectors.search import search_page
+from messaging.selectors.search import search_everywhere, search_page
 from messaging.services import conversations
 from messaging.services.locking import count_unread, newest_visible_id
 from tests.factories import make_user
@@ -121,3 +121,10 @@ def test_the_conversation_list_is_planned_once_for_all_users(alice, bob):
             ["SELECT p.conversation_id%LIMIT 18%"],
         )
         assert [plans > 0 for (plans,) in cursor.fetchall()] == [True]
+
+
+def test_a_search_in_all_conversations_reads_a_bounded_number_of_rows(histories, alice):
+    for word in ("needle", "absent", "hay", "zq", "y"):
+        search = {"user_id": alice.id, "folded": word, "limit": 20}
+        assert rows_read(lambda s=search: search_everywhere(**s)) <= 3_500, word
+    assert len(search_everywhere(user_id=alice.id, folded="needle", limit=20)[0]) == 2

@@ -105,6 +105,7 @@ class Story:
         self.record(alice, "messages_list_conversations", "messages/conversations?limit=30")
         self.record(alice, "messages_list", f"{conversation_path}/messages?limit=50")
         self.record(alice, "messages_search_inside", f"{conversation_path}/search?q=hello")
+        self.record(alice, "messages_search_everywhere", "messages/search?q=hello")
         self.record(bob, "messages_mark_read", f"{conversation_path}/read", {})
         self.record(bob, "messages_unreact", f"{message}/reactions", {"emoji": "👍"})
         self.record(

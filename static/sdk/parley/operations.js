@@ -50,6 +50,7 @@ export const OPERATIONS = {
   messages_react: ["POST", "/api/v1/messages/messages/{message_id}/reactions", [], ["emoji"], {bearer: "bearer"}],
   messages_unreact: ["DELETE", "/api/v1/messages/messages/{message_id}/reactions", [], ["emoji"], {bearer: "bearer"}],
   messages_report: ["POST", "/api/v1/messages/messages/{message_id}/report", [], ["reason", "comment"], {bearer: "bearer"}],
+  messages_search_everywhere: ["GET", "/api/v1/messages/search", ["cursor", "limit", "q"], [], {bearer: "bearer"}],
   messages_search_users: ["GET", "/api/v1/messages/users", ["limit", "q"], [], {bearer: "bearer"}],
   messages_get_user: ["GET", "/api/v1/messages/users/{user_id}", [], [], {bearer: "bearer"}],
   notifications_list: ["GET", "/api/v1/notifications", ["cursor", "limit", "offset", "unread"], [], {bearer: "bearer"}],
