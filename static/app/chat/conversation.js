@@ -7,6 +7,7 @@ import { errorText, failed, notice } from "../lib/notices.js";
 import { useStore } from "../lib/store.js";
 import { useTitle } from "../lib/title.js";
 import { load } from "../load.js";
+import { navigate } from "../router.js";
 import { store } from "../state/store.js";
 import { firstUnread, isLoaded, open, react, threadOf } from "../state/thread.js";
 import { nameOf } from "../ui/avatar.js";
@@ -25,7 +26,8 @@ function Missing() {
   return html`<section class="conversation empty"><h1 tabindex="-1">${t("This conversation doesn't exist")}</h1><p><a href="/app/chats">${t("Back to the chats")}</a></p></section>`;
 }
 
-export function Conversation({ id }) {
+// `hit` is the message that a link leads to, if any.
+export function Conversation({ id, hit }) {
   const row = useStore(store.conversations, ({ byId }) => byId[id]);
   const snapshot = useStore(store.messages(id));
   const isThere = snapshot.messages !== null;
@@ -67,10 +69,10 @@ export function Conversation({ id }) {
         : html`<${Loading} />`
     }</section>`;
   }
-  return html`<${Open} key=${id} id=${id} row=${row} state=${state} me=${me} />`;
+  return html`<${Open} key=${id} id=${id} row=${row} state=${state} me=${me} hit=${hit} />`;
 }
 
-function Open({ id, row, state, me }) {
+function Open({ id, row, state, me, hit }) {
   const first = useMemo(() => firstUnread(id), [id]);
   const [task, setTask] = useState(/** @type {{ reply?: any, editing?: any }} */ ({}));
   const [searching, setSearching] = useState(false);
@@ -155,6 +157,13 @@ function Open({ id, row, state, me }) {
     setFound(messageId);
     if (messageId) log.current.jump(messageId, { flashing: false }).catch(failed);
   };
+  // Once it is led there, the address is that of the conversation again: the same link leads there a second time.
+  useEffect(() => {
+    if (!hit) return;
+    navigate(`/app/chats/${id}`, { replace: true });
+    setSearching(false);
+    setFound(hit);
+  }, [hit]);
   const closeSearch = () => {
     setSearching(false);
     setFound(null);
@@ -177,7 +186,7 @@ function Open({ id, row, state, me }) {
   return html`<section ref=${page} class="conversation" aria-label=${otherName} ...${drop}>
     <${Header} id=${id} row=${row} name=${otherName} blockedByMe=${blockedByMe} newest=${newestOfTheirs} onReport=${setReporting} searching=${searching} searchButton=${searchButton} onSearch=${() => (searching ? closeSearch() : setSearching(true))} />
     ${searching && html`<${SearchBar} id=${id} onShow=${show} onClose=${closeSearch} />`}
-    <${Log} id=${id} state=${state} unread=${first} row=${row} me=${me} names=${names} actions=${actions} marked=${found} control=${log} />
+    <${Log} id=${id} state=${state} hit=${hit} unread=${first} row=${row} me=${me} names=${names} actions=${actions} marked=${found} control=${log} />
     ${
       blocked
         ? html`<${Blocked} user=${row.other_user} mine=${blockedByMe} />`

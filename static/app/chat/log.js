@@ -26,8 +26,8 @@ const Divider = ({ rowKey, kind, text }) =>
   html`<div class=${`divider ${kind}`} data-key=${rowKey}><span>${text}</span></div>`;
 
 // control.current = {jump(messageId), toEnd()} for the conversation around it.
-// `unread` is the first message that was unread when it was opened.
-export function Log({ id, state, unread, row, me, names, actions, marked, control }) {
+// `unread` is the first message that was unread when it was opened, `hit` the one that a link leads to.
+export function Log({ id, state, hit, unread, row, me, names, actions, marked, control }) {
   const messages = store.messages(id);
   const [firstUnread, setFirstUnread] = useState(unread);
   const rows = useMemo(() => rowsOf({ ...state, firstUnread }, me), [state, firstUnread, me]);
@@ -143,8 +143,9 @@ export function Log({ id, state, unread, row, me, names, actions, marked, contro
         instance.updateRange();
       };
       const kept = placeOf(id);
-      // What is unread comes before the place where the reader was.
-      if (firstUnread) instance.show("unread", "start").then(placed);
+      // What was asked for comes before what is unread, and that before the place where the reader was.
+      if (hit) actions.jump(hit).then(placed);
+      else if (firstUnread) instance.show("unread", "start").then(placed);
       else if (kept)
         jump(kept, { flashing: false, where: "end" })
           .catch(() => {})
@@ -153,6 +154,10 @@ export function Log({ id, state, unread, row, me, names, actions, marked, contro
     },
     [id],
   );
+
+  useEffect(() => {
+    if (hit && isPlaced.current) actions.jump(hit);
+  }, [hit]);
 
   const onPlace = useCallback(
     (next) => {

@@ -13,7 +13,7 @@ function focusSearch(page) {
 
 // The conversation above or below the open one; the first or last one when none is open.
 function openNext(page, step) {
-  const entries = [...page.querySelectorAll(".entries .entry:not(.person)")];
+  const entries = [...page.querySelectorAll(".entries .entry:not(.person, .hit)")];
   const at = entries.findIndex((entry) => entry.ariaCurrent);
   const next = at < 0 ? entries.at(step > 0 ? 0 : -1) : entries[at + step];
   next?.click();

@@ -1,9 +1,8 @@
-// The left pane: user search, conversations.
+// The left pane: the search, conversations.
 import { LIMITS } from "../../sdk/parley/limits.js";
 import { parley } from "../client.js";
 import { html, useEffect, useRef, useState } from "../lib/html.js";
-import { day, dayName, shortDay, t, time, tn } from "../lib/i18n.js";
-import { errorText } from "../lib/notices.js";
+import { shortTime, t, tn } from "../lib/i18n.js";
 import { NOTHING, useStore } from "../lib/store.js";
 import { draftOf } from "../state/drafts.js";
 import { muted } from "../state/muted.js";
@@ -14,16 +13,8 @@ import { Icon } from "../ui/icon.js";
 import { isComposing } from "../ui/keys.js";
 import { Loading, Retry } from "../ui/loading.js";
 import { Pure } from "../ui/pure.js";
+import { Found } from "./found.js";
 import { callIcon, previewText } from "./preview.js";
-
-const WAIT_MS = 200;
-
-function shortTime(value) {
-  const date = new Date(value);
-  if (date.toDateString() === new Date().toDateString()) return time(value);
-  const name = dayName(value);
-  return name === day(value) ? shortDay(value) : name;
-}
 
 class Entry extends Pure {
   static keys = ["row", "typing", "here", "online", "draft", "isMuted"];
@@ -56,48 +47,15 @@ function Row({ row, here, draft, isMuted }) {
   return html`<${Entry} row=${row} typing=${typing} here=${here} online=${online} draft=${draft} isMuted=${isMuted} />`;
 }
 
-function People({ query }) {
-  const [found, setFound] = useState(null);
-  const [error, setError] = useState(null);
-  const [tries, setTries] = useState(0);
-  // What failed without a connection is tried again with the next one.
-  useEffect(
-    () => error && parley.on("status", ({ status }) => status === "online" && setTries((count) => count + 1)),
-    [error],
-  );
-  useEffect(() => {
-    const abort = new AbortController();
-    const timer = setTimeout(async () => {
-      try {
-        const reply = await parley.messages.searchUsers({ q: query, limit: 30 }, { signal: abort.signal });
-        setFound({ query, people: reply.users });
-        setError(null);
-      } catch (problem) {
-        if (problem.code !== "aborted") setError(problem);
-      }
-    }, WAIT_MS);
-    return () => {
-      clearTimeout(timer);
-      abort.abort();
-    };
-  }, [query, tries]);
-  if (error) return html`<p class="side-note danger-text">${errorText(error)}</p>`;
-  if (!found) return html`<p class="side-note muted">${t("Searching…")}</p>`;
-  const { people } = found;
-  return html`<p class="side-note muted" aria-live="polite">${people.length ? tn("{n} person found", "{n} people found", people.length) : t("No people found")}</p>
-    <ul class="entries" aria-label=${t("People")} aria-busy=${found.query !== query}>${people.map(
-      (user) => html`<li key=${user.id}><a class="entry person" href=${`/app/people/${user.id}`}>
-      <span class="entry-avatar"><${Avatar} user=${user} /></span><span class="entry-line"><span class="entry-name" dir="auto">${nameOf(user)}</span></span>
-      <span class="entry-line"><span class="entry-text"><bdi dir="ltr">@${user.username}</bdi></span></span></a></li>`,
-    )}</ul>`;
-}
-
-export function Sidebar({ id }) {
+// `isHit`: a message that was found has led to the open conversation; what was found stays.
+export function Sidebar({ id, isHit }) {
   const { conversations, byId, hasMore, error } = useStore(store.conversations);
   const mutedIds = useStore(muted, ({ ids }) => ids);
   const [query, setQuery] = useState("");
   const pane = useRef(null);
-  useEffect(() => setQuery(""), [id]);
+  useEffect(() => {
+    if (id && !isHit) setQuery("");
+  }, [id]);
 
   const onKeyDown = (event) => {
     if (isComposing(event)) return;
@@ -142,7 +100,7 @@ export function Sidebar({ id }) {
     <div ref=${list} class="side-scroll" role="group" aria-label=${t("Chats")} tabindex="-1" onScroll=${loadNear}>
       ${
         query.trim()
-          ? html`<${People} query=${query.trim()} />`
+          ? html`<${Found} query=${query.trim()} heading=${id ? "h3" : "h2"} />`
           : html`
         ${!conversations && error && html`<${Retry} error=${error} onRetry=${load} className="side-note" />`}
         ${!conversations && !error && html`<${Loading} />`}

@@ -205,3 +205,10 @@ export function bytes(size) {
   const options = { style: "unit", unit: units[step], unitDisplay: "short" };
   return format(Intl.NumberFormat, options).format(Math.ceil((size / 1024 ** step) * 10) / 10);
 }
+
+// As short as a list has room for: the time of today, else the day.
+export function shortTime(value) {
+  if (new Date(value).toDateString() === new Date().toDateString()) return time(value);
+  const name = dayName(value);
+  return name === day(value) ? shortDay(value) : name;
+}

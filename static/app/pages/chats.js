@@ -8,7 +8,7 @@ import { html, useEffect, useRef } from "../lib/html.js";
 import { t } from "../lib/i18n.js";
 import { failed } from "../lib/notices.js";
 import { useTitle } from "../lib/title.js";
-import { navigate } from "../router.js";
+import { navigate, usePlace } from "../router.js";
 import { store } from "../state/store.js";
 import { Icon } from "../ui/icon.js";
 import { Loading } from "../ui/loading.js";
@@ -51,11 +51,13 @@ export default function Chats({ params }) {
     if (!left || id || document.activeElement !== document.body) return;
     (document.getElementById(`chat-${left}`) ?? document.querySelector(".side h1")).focus();
   }, [id]);
+  // A link to a message that was found.
+  const hit = Number(new URLSearchParams(usePlace().search).get("message")) || null;
   const page = useRef(null);
   useShortcuts(page);
   return html`<main ref=${page} class=${`chats ${id || params.person ? "with-conversation" : ""}`}>
-    <${Sidebar} id=${id} />
-    ${params.person ? html`<${Starting} person=${params.person} />` : id ? html`<${Conversation} key=${id} id=${id} />` : html`<${Empty} />`}
+    <${Sidebar} id=${id} isHit=${hit !== null} />
+    ${params.person ? html`<${Starting} person=${params.person} />` : id ? html`<${Conversation} key=${id} id=${id} hit=${hit} />` : html`<${Empty} />`}
     <${Hint} />
   </main>`;
 }
