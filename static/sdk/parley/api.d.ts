@@ -1499,6 +1499,19 @@ export type ResyncData = {
  *     - `"ahead"`: The position is beyond the end of the log.
  */
 export type ResyncReason = "epoch" | "too_old" | "ahead" | NewerValue;
+export type SearchEverywhereResponse = {
+    /**
+     * @description `true` in every reply of a request that succeeded.
+     * @constant
+     */
+    ok: true;
+    /** @description Whether there is another page. */
+    has_more: boolean;
+    /** @description `cursor` of the next page; null on the last one. */
+    next_cursor: string | null;
+    /** @description Messages, the newest first. */
+    messages: Message[];
+};
 export type SearchResponse = {
     /**
      * @description `true` in every reply of a request that succeeded.
@@ -2553,6 +2566,17 @@ export type MessagesReportParams = {
     /** @description Free text for the staff, at most 2000 characters. */
     comment?: string | null;
 };
+export type MessagesSearchEverywhereParams = {
+    /** @description `next_cursor` of the page before. */
+    cursor?: string;
+    /**
+     * @description Number of rows, 20 by default. Values above 100 count as 100.
+     * @default 20
+     */
+    limit?: number;
+    /** @description The text to look for. */
+    q: string;
+};
 export type MessagesSearchUsersParams = {
     /**
      * @description Number of rows, 20 by default. Values above 50 count as 50.
@@ -2949,6 +2973,8 @@ export interface MessagesApi {
   unreact(params: MessagesUnreactParams, options?: CallOptions): Promise<ReactionsResponse>;
   /** Report a message */
   report(params: MessagesReportParams, options?: CallOptions): Promise<ReportResponse>;
+  /** Search in all conversations */
+  searchEverywhere(params: MessagesSearchEverywhereParams, options?: CallOptions): Promise<SearchEverywhereResponse>;
   /** Search users */
   searchUsers(params: MessagesSearchUsersParams, options?: CallOptions): Promise<UsersResponse>;
   /** Get a user */
