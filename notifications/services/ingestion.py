@@ -23,7 +23,7 @@ from core.database.transactions import unit_of_work
 from core.ids import parse_id
 from core.text import is_encodable
 from notifications.conf import conf
-from notifications.kinds import ACTIONS, EVENT_ID_LENGTH, EVENT_KINDS, KINDS, TITLE_LENGTH
+from notifications.kinds import ACTIONS, EVENT_ID_LENGTH, EVENT_KINDS, KINDS, SWITCHES, TITLE_LENGTH
 from notifications.models import IngestedEvent
 from notifications.services import social
 
@@ -61,6 +61,12 @@ def sources() -> list[Source]:
         elif word:
             entries[-1] += f"|{word}"
     return [_source(entry) for entry in entries if entry]
+
+
+def sent_switches() -> list[str]:
+    """The preferences of the kinds that are sent here: of messages, and of what the configured services may post."""
+    kinds = {"message"}.union(*(source.kinds for source in sources()))
+    return [name for name in SWITCHES if any(KINDS[kind].switch == name for kind in kinds)]
 
 
 def source_keys() -> list[str]:

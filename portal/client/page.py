@@ -19,6 +19,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 
+from notifications.kinds import SWITCHES
+from notifications.services.ingestion import sent_switches
 from portal.client.catalogs import catalog_addresses
 from portal.development import demo
 from portal.development.demo import demo_logins
@@ -96,6 +98,7 @@ def options(request: HttpRequest) -> dict[str, Any]:
         ],
         "catalogs": catalog_addresses(),
         "sheets": later_sheets(),
+        "switches": SWITCHES if is_developer(request) else sent_switches(),
     }
 
 

@@ -7,6 +7,7 @@ export const config = {
   demo: [],
   catalogs: {},
   sheets: [],
+  switches: [],
   ...JSON.parse(root.dataset.options || "{}"),
 };
 // The address that the browser has loaded it from already.

@@ -253,7 +253,7 @@ def test_a_page_that_the_browser_translates_goes_on(windows, people, chat):
         page.get_by_role("navigation", name="Main").locator(f"a[href$={place.lower()}]").click()
         expect(page.get_by_role("heading", level=1, name=place).first).to_be_visible()
         page.evaluate(TRANSLATE, "»")
-    page.goto(f"{alice.base}/app/settings/language")
+    page.goto(f"{alice.base}/app/settings")
     language = page.get_by_label("Language (also")
     expect(language).to_be_visible()
     page.evaluate(TRANSLATE, "»")

@@ -19,10 +19,10 @@ def window(chromium, server):
     opened.close()
 
 
-def settings_of(window, person, section):
+def settings_of(window, person):
     window.sign_in(person)
     window.signed_in()
-    window.open(f"/app/settings/{section}")
+    window.open("/app/settings")
     window.heading("Trusted devices")
     return window.page
 
@@ -33,7 +33,7 @@ def test_a_button_that_was_pressed_keeps_the_focus(server, window):
     window.see("The e-mail address or the password is wrong.")
     expect(window.page.get_by_role("button", name="Sign in")).to_be_focused()
     window.expect("401 /auth/login")
-    page = settings_of(window, person, "profile")
+    page = settings_of(window, person)
     page.get_by_label("About you").fill("Likes rivers.")
     window.click("Save")
     window.see("Your profile is saved.")
@@ -52,7 +52,7 @@ def test_an_empty_field_says_what_to_enter_and_nothing_is_sent(window):
 
 def test_the_sessions_that_a_new_password_has_ended_are_gone_from_the_list(server, window):
     person = Person(server, "Sid")
-    page = settings_of(window, person, "security")
+    page = settings_of(window, person)
     # The session of the sign-up is another device.
     expect(page.get_by_role("button", name=re.compile("^End the session"))).to_have_count(1)
     before = len(person.mails())
@@ -67,7 +67,7 @@ def test_the_sessions_that_a_new_password_has_ended_are_gone_from_the_list(serve
 
 def test_a_code_that_did_not_arrive_is_sent_again(server, window):
     person = Person(server, "Nia")
-    page = settings_of(window, person, "data")
+    page = settings_of(window, person)
     before = len(person.mails())
     window.click("Export data")
     window.click("Continue")
@@ -82,7 +82,7 @@ def test_a_code_that_did_not_arrive_is_sent_again(server, window):
 
 
 def test_text_can_be_selected_beyond_the_edge_of_a_dialog(server, window):
-    page = settings_of(window, Person(server, "Dot"), "security")
+    page = settings_of(window, Person(server, "Dot"))
     window.click("Change e-mail")
     dialog = page.get_by_role("dialog", name="Change e-mail")
     field = dialog.get_by_label("New e-mail")
@@ -112,7 +112,7 @@ def test_a_language_chosen_before_the_sign_in_is_that_of_the_page_at_once(window
 
 def test_settings_that_another_device_has_changed_are_not_put_back(server, window):
     person = Person(server, "Pia")
-    page = settings_of(window, person, "privacy")
+    page = settings_of(window, person)
     person.api.put("/profile/privacy", json={"read_receipts": False}).raise_for_status()
     page.get_by_role("switch", name="Show when I was last seen").click()
 
@@ -134,7 +134,8 @@ def test_settings_that_another_device_has_changed_are_not_put_back(server, windo
 
 def test_who_signs_in_again_goes_on_where_the_session_ended(server, window):
     person = Person(server, "Ned")
-    page = settings_of(window, person, "privacy")
+    page = settings_of(window, person)
+    window.click("Privacy")
     window.expect("401 *")
     person.api.post("/auth/sessions/revoke-others", json={}).raise_for_status()
     window.heading("Signed out")

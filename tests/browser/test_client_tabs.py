@@ -66,7 +66,7 @@ def test_a_draft_to_someone_never_written_to_is_found_again(windows, server):
 
 def test_two_step_and_sessions_that_changed_elsewhere_are_shown_on_the_way_back_to_the_tab(windows, chromium, server):
     person = Person(server, "Tom")
-    tom = Window(chromium, server, {"email": person.email, "password": person.password}).open("settings/security")
+    tom = Window(chromium, server, {"email": person.email, "password": person.password}).open("settings")
     expect(tom.page.get_by_role("button", name="Turn on two-step verification")).to_be_visible()
     person.turn_on_two_step()
     # A real tab that is in front again fires the same event.

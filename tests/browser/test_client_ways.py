@@ -1,5 +1,6 @@
 """From page to page: where the focus goes, what stays open, and what belongs to whom."""
 
+import re
 from functools import partial
 
 import pytest
@@ -62,23 +63,51 @@ def test_a_new_page_takes_the_focus(windows):
     expect(alice.page.get_by_role("heading", name="Help", exact=True)).to_be_focused()
 
 
-def test_an_address_of_a_section_leads_there(windows):
-    alice = windows("Alice").open("settings/privacy")
-    expect(alice.page.get_by_label("Who can message me")).to_be_visible()
-    expect(alice.page.get_by_role("heading", name="Signed in")).to_be_attached()
-    alice.page.wait_for_timeout(500)
-    assert alice.page.get_by_role("heading", name="Privacy").bounding_box()["y"] < 100
+def test_each_section_of_the_settings_is_a_page(windows):
+    page = windows("Alice").open("settings/privacy").page
+    sections = page.get_by_role("navigation", name="Sections")
+    headings, here = page.get_by_role("heading", level=2), sections.locator("[aria-current=page]")
+    expect(page.get_by_label("Who can message me")).to_be_visible()
+    expect(page.get_by_role("heading", name="Privacy")).to_be_focused()
+    expect(headings).to_have_text(["Privacy"])
+    expect(here).to_have_text("Privacy")
+    expect(page).to_have_title("Privacy · Settings · Parley")
+    # By the keyboard, each one by itself, and the same one again.
+    for name in ("Blocked people", "Blocked people", "Your data"):
+        sections.get_by_role("button", name=name).press("Enter")
+        expect(page.get_by_role("heading", name=name)).to_be_focused()
+        expect(headings).to_have_text([name])
+        expect(here).to_have_text(name)
+    expect(page).to_have_url(re.compile("/app/settings/data$"))
+
+    sections.get_by_role("button").first.click()
+    expect(page.get_by_role("heading", name="Settings")).to_be_focused()
+    expect(headings).to_have_count(9)
+    expect(here).to_have_text("All settings")
+    page.locator(".body").evaluate("body => { body.scrollTop = body.scrollHeight; }")
+    sections.get_by_role("button", name="Devices and sessions").click()
+    heading = page.get_by_role("heading", name="Devices and sessions")
+    expect(heading).to_be_focused()
+    expect(page.get_by_role("heading", name="Settings")).to_be_in_viewport()
+    page.go_back()
+    expect(headings).to_have_count(9)
 
 
-def test_a_section_of_the_settings_is_found_again(windows):
-    alice = windows("Alice").open("settings")
-    section = alice.page.get_by_role("navigation", name="Sections").get_by_role("button", name="Privacy")
-    heading = alice.page.get_by_role("heading", name="Privacy")
-    for _ in range(2):
-        section.click()
-        expect(heading).to_be_in_viewport()
-        expect(heading).to_be_focused()
-        alice.page.locator(".body").evaluate("body => { body.scrollTop = 0; document.activeElement.blur(); }")
+def test_a_section_of_the_settings_on_a_phone_has_a_way_back(windows):
+    page = windows("Alice", viewport={"width": 360, "height": 740}, has_touch=True).open("settings").page
+    sections = page.get_by_role("navigation", name="Sections")
+    sections.get_by_role("button", name="Security").tap()
+    expect(page.get_by_role("heading", name="Security")).to_be_focused()
+    expect(sections).to_be_hidden()
+    back = page.get_by_role("button", name="All settings")
+    assert back.bounding_box()["height"] >= 44
+    back.tap()
+    expect(page.get_by_role("heading", name="Settings")).to_be_focused()
+    expect(sections).to_be_visible()
+    expect(back).to_have_count(1)
+    for button in sections.get_by_role("button").all():
+        assert button.bounding_box()["height"] >= 44
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
 
 
 def test_two_people_in_one_browser_mute_for_themselves(chromium, server, people, chat):

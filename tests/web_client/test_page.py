@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -163,3 +164,17 @@ def test_demo_people_are_for_the_person_at_this_machine(browser, settings, tmp_p
     assert b"a secret" not in browser.get("/", REMOTE_ADDR="192.0.2.7").content
     settings.DEBUG = False
     assert b"a secret" not in browser.get("/").content
+
+
+def test_the_switches_of_the_kinds_that_are_sent(browser, settings):
+    def switches(**request):
+        html = browser.get("/app/", **request).content.decode()
+        return json.loads(unescape(re.search('data-options="([^"]+)"', html)[1]))["switches"]
+
+    assert switches() == ["likes", "comments", "follows", "messages"]
+    elsewhere = {"REMOTE_ADDR": "192.0.2.7"}
+    assert switches(**elsewhere) == ["messages"]
+    settings.NOTIFICATIONS_EVENT_SOURCES = f"blog:{'k' * 32}:reply,message"
+    assert switches(**elsewhere) == ["comments", "messages"]
+    settings.NOTIFICATIONS_EVENT_SOURCES += f";shop:{'s' * 32}:*"
+    assert switches(**elsewhere) == ["likes", "comments", "follows", "messages"]

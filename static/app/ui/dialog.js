@@ -1,10 +1,12 @@
 // Dialogs of the browser's own kind: focus stays inside, Escape closes, focus returns.
-import { html, render, useEffect, useId, useRef } from "../lib/html.js";
+import { html, render, useId, useLayoutEffect, useRef } from "../lib/html.js";
 import { t } from "../lib/i18n.js";
 import { onNavigation } from "../router.js";
 import { Icon } from "./icon.js";
 import { isComposing } from "./keys.js";
 import { Notices } from "./notices.js";
+
+const headingOf = (place) => (place?.isConnected ? place : document).querySelector(":is(h1, h2)[tabindex]");
 
 // Its notices are its own: those of the page lie behind it. `tools` stand before the button that closes it.
 export function Dialog({
@@ -18,8 +20,10 @@ export function Dialog({
 }) {
   const self = useRef(null);
   const heading = useId();
-  useEffect(() => {
+  // Before anything else can take the focus: it returns to what has opened the dialog.
+  useLayoutEffect(() => {
     const before = /** @type {HTMLElement} */ (document.activeElement);
+    const around = before?.closest("section, main");
     const element = self.current;
     element.showModal();
     // Not the button that closes it.
@@ -28,7 +32,11 @@ export function Dialog({
     return () => {
       // What is outside takes no focus as long as the dialog is open.
       element.close();
-      before?.focus?.({ preventScroll: true });
+      before?.focus({ preventScroll: true });
+      // It may have gone with the change.
+      const { activeElement: now } = document;
+      if (before !== document.body && (now === document.body || element.contains(now)))
+        headingOf(around)?.focus({ preventScroll: true });
     };
   }, []);
   // The browser does not say of which key an order to close comes.

@@ -8,6 +8,7 @@ import { onReturn } from "../../ui/focus.js";
 import { Switch } from "../../ui/forms.js";
 import { Switches, useSaved } from "./saved.js";
 
+const GENERAL = ["enabled", "quiet_mode"];
 const SWITCHES = [
   ["enabled", () => t("Notifications enabled"), () => t("If off, you receive no notifications except calls.")],
   ["quiet_mode", () => t("Pause push notifications"), () => t("They still appear under Notifications.")],
@@ -17,13 +18,16 @@ const SWITCHES = [
   ["messages", () => t("Messages")],
 ];
 
+// Not those of kinds that nothing sends here.
+const shown = () => SWITCHES.filter(([name]) => GENERAL.includes(name) || config.switches.includes(name));
+
 const load = () => parley.notifications.preferences().then((reply) => reply.preferences);
 const save = (change) => parley.notifications.preferencesChange(change).then((reply) => reply.preferences);
 
 export function Preferences() {
   const [preferences, change] = useSaved(load, save);
   return (
-    preferences && html`<${Switches} switches=${SWITCHES} values=${preferences} change=${change} /><${InThisBrowser} />`
+    preferences && html`<${Switches} switches=${shown()} values=${preferences} change=${change} /><${InThisBrowser} />`
   );
 }
 

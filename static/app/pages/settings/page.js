@@ -1,6 +1,6 @@
-// All settings of a user, on one page.
+// The settings of a user: one section, or all of them.
 import { forThisUser, parley } from "../../client.js";
-import { html, useEffect, useRef, useState } from "../../lib/html.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../../lib/html.js";
 import { t } from "../../lib/i18n.js";
 import { errorText } from "../../lib/notices.js";
 import { useTitle } from "../../lib/title.js";
@@ -8,6 +8,7 @@ import { navigate } from "../../router.js";
 import { signOut } from "../../session.js";
 import { app } from "../../state/app.js";
 import { Alert } from "../../ui/forms.js";
+import { Icon } from "../../ui/icon.js";
 import { Blocked } from "./blocked.js";
 import { Data } from "./data.js";
 import { Devices } from "./devices.js";
@@ -30,8 +31,10 @@ const SECTIONS = [
   ["data", () => t("Your data"), Data],
 ];
 
+const ALL = "/app/settings";
+
+// The address names the section; without one, all of them stand below one another.
 export default function Settings({ params }) {
-  useTitle(t("Settings"));
   const [profile, setProfile] = useState(null);
   const [problem, setProblem] = useState("");
   const page = useRef(null);
@@ -47,48 +50,42 @@ export default function Settings({ params }) {
     );
     return parley.on("profile.updated", ({ user }) => setProfile((old) => ({ ...old, ...user })));
   }, []);
-  const headingOf = (section) => page.current?.querySelector(`#section-${CSS.escape(section)}`);
-  const scrollTo = (section) => headingOf(section)?.closest(".card").scrollIntoView({ block: "start" });
-  const show = (section) => {
-    scrollTo(section);
-    headingOf(section)?.focus({ preventScroll: true });
+  const open = SECTIONS.find(([key]) => key === params.section);
+  useTitle(open ? `${open[1]()} · ${t("Settings")}` : t("Settings"));
+  const show = () => {
+    page.current.scrollIntoView({ block: "start" });
+    page.current.querySelector(open ? "h2" : "h1").focus({ preventScroll: true });
   };
-  const go = (section) => {
-    navigate(`/app/settings/${section}`);
-    // Again, when the address does not change.
-    if (params.section === section) show(section);
+  // At once, so that the focus is never taken from what is used by then. Of a new page the shell takes care.
+  const isNew = useRef(true);
+  useLayoutEffect(() => {
+    if (open || !isNew.current) show();
+    isNew.current = false;
+  }, [open?.[0]]);
+  const go = (key) => {
+    // Again, when the address stays the same.
+    if (key === open?.[0]) show();
+    else navigate(key ? `${ALL}/${key}` : ALL);
   };
-  useEffect(() => {
-    if (!profile || !params.section) return undefined;
-    show(params.section);
-    // The sections above are filled in a moment later: it keeps its place until the user does something.
-    const watcher = new ResizeObserver(() => scrollTo(params.section));
-    watcher.observe(page.current.querySelector(".settings-sections"));
-    const stop = () => watcher.disconnect();
-    for (const type of ["wheel", "pointerdown", "keydown"]) addEventListener(type, stop, { once: true });
-    return stop;
-  }, [params.section, Boolean(profile)]);
-  return html`<main class="page settings" ref=${page}>
+  const entry = (key, text) =>
+    html`<button key=${key} aria-current=${key === open?.[0] ? "page" : undefined} onClick=${() => go(key)}>${text}</button>`;
+  return html`<main class=${`page settings ${open ? "one-section" : ""}`} ref=${page}>
     <header class="settings-head"><h1 tabindex="-1">${t("Settings")}</h1>
       <button class="button" onClick=${() => signOut()}>${t("Sign out")}</button></header>
+    ${open && html`<button class="text-button settings-back" onClick=${() => go()}><${Icon} name="back" size=${20} />${t("All settings")}</button>`}
     <div class="settings-body">
       <nav class="settings-nav" aria-label=${t("Sections")}>
-        ${SECTIONS.map(
-          ([key, title]) => html`<button key=${key} aria-current=${params.section === key ? "true" : undefined}
-          onClick=${() => go(key)}>${title()}</button>`,
-        )}
+        ${entry(undefined, t("All settings"))}
+        ${SECTIONS.map(([key, title]) => entry(key, title()))}
         <a href="/app/help">${t("Help")}</a>
       </nav>
       <div class="settings-sections">
         <${Alert} text=${problem} />
-        ${
-          profile &&
-          SECTIONS.map(
-            ([key, title, Section]) => html`<section key=${key} class="card" aria-labelledby=${`section-${key}`}>
+        ${(open ? [open] : SECTIONS).map(
+          ([key, title, Section]) => html`<section key=${key} class="card" aria-labelledby=${`section-${key}`}>
           <h2 id=${`section-${key}`} tabindex="-1">${title()}</h2>
-          <${Section} profile=${profile} update=${update} /></section>`,
-          )
-        }
+          ${profile && html`<${Section} profile=${profile} update=${update} />`}</section>`,
+        )}
       </div>
     </div>
   </main>`;

@@ -1,12 +1,12 @@
 import { LIMITS } from "../../../sdk/parley/limits.js";
 // The second password: on, changed, off, and the recovery codes.
 import { parley } from "../../client.js";
-import { html, useEffect, useState } from "../../lib/html.js";
+import { html, useEffect, useRef, useState } from "../../lib/html.js";
 import { t, tn } from "../../lib/i18n.js";
 import { failed, notice } from "../../lib/notices.js";
 import { copyText } from "../../ui/clipboard.js";
 import { Dialog } from "../../ui/dialog.js";
-import { onReturn } from "../../ui/focus.js";
+import { focusIfLost, onReturn } from "../../ui/focus.js";
 import { Field, SecondPasswordField } from "../../ui/forms.js";
 import { ActionDialog } from "./action_dialog.js";
 
@@ -20,11 +20,13 @@ export function TwoStep() {
     return onReturn(() => load(() => {}));
   }, []);
   const close = () => setOpen(null);
+  // Others stand in the place of the buttons then.
+  const buttons = useRef(null);
   const done = (text) => (reply) => {
     close();
     notice(text);
     if (reply.recovery_codes) setCodes(reply.recovery_codes);
-    load();
+    load().then(() => focusIfLost(buttons.current?.querySelector("button")));
   };
   if (!status) return null;
   const Action = DIALOGS[open];
@@ -38,7 +40,7 @@ export function TwoStep() {
             )
           : t("Off. If you turn it on, signing in on a new device also asks for a second password.")
       }</span></p>
-      <div class="button-row">${
+      <div class="button-row" ref=${buttons}>${
         status.enabled
           ? html`<button class="button" onClick=${() => setOpen("change")}>${t("Change second password")}</button>
             <button class="button" onClick=${() => setOpen("codes")}>${t("New recovery codes")}</button>
