@@ -9,6 +9,7 @@ import { Switch } from "../../ui/forms.js";
 import { Switches, useSaved } from "./saved.js";
 
 const GENERAL = ["enabled", "quiet_mode"];
+/** @type {[string, () => string, (() => string)?][]} */
 const SWITCHES = [
   ["enabled", () => t("Notifications enabled"), () => t("If off, you receive no notifications except calls.")],
   ["quiet_mode", () => t("Pause push notifications"), () => t("They still appear under Notifications.")],
