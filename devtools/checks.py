@@ -44,11 +44,15 @@ def generated_checks(fresh_schema: Path) -> list[Check]:
     python = str(PYTHON)
     if not all(map(shutil.which, ("node", "npm"))):
         say("left out  whether the SDK's types are current: Node or npm is not installed")
+    why = javascript.missing()
+    if why:
+        say(f"left out  whether static/built/ is current: {why}")
     return [
         ("migrations", [python, "manage.py", "makemigrations", "--check", "--dry-run"]),
         ("OpenAPI", [python, "manage.py", "spectacular", *OPENAPI_OPTIONS, "--file", str(fresh_schema)]),
         ("translations", [python, "manage.py", "translations", "--check"]),
         ("SDK", [python, "manage.py", "write_sdk", "--check"]),
+        *([] if why else [javascript.bundle("--check")]),
     ]
 
 
@@ -92,7 +96,7 @@ def repair() -> int:
     schema = ["--file", str(ROOT / "docs" / "openapi.json")]
     why = javascript.missing()
     if why:
-        say(f"left out  biome, which formats the JavaScript, and the types of the SDK: {why}")
+        say(f"left out  biome, which formats the JavaScript, the types of the SDK and static/built/: {why}")
     steps = [
         ("ruff check --fix", [python, "-m", "ruff", "check", "--fix", "."]),
         ("ruff format", [python, "-m", "ruff", "format", "."]),
@@ -100,8 +104,9 @@ def repair() -> int:
         ("translations", [python, "manage.py", "translations", "--update"]),
         ("OpenAPI", [python, "manage.py", "spectacular", *OPENAPI_OPTIONS, *schema]),
         ("SDK", [python, "manage.py", "write_sdk"]),
+        *([] if why else [javascript.bundle()]),
     ]
-    # One after the other, because the SDK is written from the document.
+    # One after the other: the SDK is written from the document, and what is served of it from the SDK.
     return 1 if [name for name, command in steps if failed_checks([(name, command)])] else 0
 
 

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from devtools import change_log, records
+from devtools import change_log, javascript, records
 from devtools.checks import OPENAPI_OPTIONS, failed_checks
 from devtools.environment import PYTHON, ROOT, Problem, report, setup
 from devtools.testing import missing_services
@@ -69,6 +69,8 @@ def refuse(version: str) -> None:
         raise Problem(f"The record of a release needs a database of each kind: {missing}.")
     if not shutil.which("pg_dump"):
         raise Problem("The record of a release needs pg_dump (apt-get install postgresql-client).")
+    if why := javascript.missing():
+        raise Problem(f"A release holds the web client in few files: {why}.")
 
 
 def steps(version: str) -> list[tuple[str, list[str]]]:
@@ -77,6 +79,7 @@ def steps(version: str) -> list[tuple[str, list[str]]]:
     return [
         ("OpenAPI", [python, "manage.py", "spectacular", *OPENAPI_OPTIONS, "--file", "docs/openapi.json"]),
         ("SDK", [python, "manage.py", "write_sdk"]),
+        javascript.bundle(),
         ("record", [python, "-m", "tests.upgrades.record", version]),
     ]
 

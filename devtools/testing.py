@@ -52,7 +52,7 @@ def test(options: argparse.Namespace) -> int:
     failed = [f"lint: {name}" for name in lint()] if not options.no_lint else []
     left_out = [] if not options.no_lint else ["lint: switched off by --no-lint"]
     if not options.no_lint and (why := javascript.missing()):
-        left_out.append(f"biome and tsc: {why}")
+        left_out.append(f"biome, tsc and static/built/: {why}")
     left_out += [f"{part}: {why}" for part, why in missing_parts().items()]
 
     on_postgres = {"BACKEND": "postgres"} | service_urls()

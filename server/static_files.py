@@ -2,8 +2,8 @@
 
 A page names `/static/app/main.1a2b3c4d.js`; browsers keep that for a year. No build step and no
 `collectstatic`: the hash is computed when a page first names the file, and again when the file changes.
-JavaScript modules import one another by plain relative paths; the import map of the page (portal.client.page)
-maps each to its hashed name.
+JavaScript modules import one another by plain relative paths; the import map of the page
+(portal.client.modules) maps each to its hashed name.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def fail_once(window, module):
         else:
             route.continue_()
 
-    window.page.route(f"**/static/app/{module}.*", answer)
+    window.page.route(f"**/static/built/{module}.*", answer)
     return requests
 
 
@@ -93,7 +93,7 @@ def test_a_search_takes_no_more_than_the_server_does(windows, chat):
 def test_a_page_that_takes_long_to_load_shows_that_it_does(windows):
     alice = windows("Alice").open()
     held = []
-    alice.page.route("**/static/app/pages/calls.*", lambda route: held.append(route))
+    alice.page.route("**/static/built/pages/calls.*", lambda route: held.append(route))
     alice.page.get_by_role("link", name="Calls").click()
     expect(alice.page.get_by_role("progressbar", name="Loading")).to_be_visible()
     held.pop().continue_()

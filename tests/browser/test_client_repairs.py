@@ -64,7 +64,7 @@ def clear_of_failures(window):
 
 def test_calls_ring_though_the_browser_keeps_the_failure_of_their_module(windows, chat):
     alice, bob = windows("Alice"), windows("Bob").open_chat(chat)
-    asked = lose_for_good(alice, "**/static/app/calls/layer.*")
+    asked = lose_for_good(alice, "**/static/built/calls/layer.*")
     alice.open()
     until(alice.page, lambda: len(asked) > 1)
     bob.page.get_by_role("button", name="Voice call").click()
@@ -76,7 +76,7 @@ def test_calls_ring_though_the_browser_keeps_the_failure_of_their_module(windows
 
 def test_a_page_whose_module_failed_is_there_at_the_next_visit(windows):
     alice = windows("Alice").open()
-    lose_for_good(alice, "**/static/app/pages/settings/page.*")
+    lose_for_good(alice, "**/static/built/pages/settings/page.*")
     main = alice.page.get_by_role("navigation", name="Main")
     main.get_by_role("link", name="Settings").click()
     expect(alice.page.get_by_role("heading", name="This page could not be loaded")).to_be_visible()
@@ -90,7 +90,7 @@ def test_a_page_whose_module_failed_is_there_at_the_next_visit(windows):
 def test_a_call_is_possible_after_one_whose_module_failed(windows, chat, module):
     alice, bob = windows("Alice").open_chat(chat), windows("Bob").open()
     alice.context.grant_permissions(["microphone"], origin=alice.base)
-    lose_for_good(alice, f"**/static/sdk/parley/{module}.*")
+    lose_for_good(alice, f"**/static/built/{module}.*")
     alice.page.get_by_role("button", name="Voice call").click()
     alice.page.get_by_role("button", name="Call again").click()
     expect(bob.page.get_by_role("alertdialog", name="Alice Archer")).to_be_visible()
@@ -100,10 +100,10 @@ def test_a_call_is_possible_after_one_whose_module_failed(windows, chat, module)
     clear_of_failures(alice)
 
 
-def test_a_module_below_one_that_is_asked_for_again_leads_to_a_reload(windows, chat):
-    """Nothing else helps: the modules that it imports have no other address."""
+def test_a_module_that_fails_under_each_address_leads_to_a_reload(windows, chat):
+    """As one whose imports are missing does: they have no other address."""
     alice, bob = windows("Alice"), windows("Bob").open_chat(chat)
-    lose_for_good(alice, "**/static/app/calls/sound.*")
+    lose_for_good(alice, "**/static/built/calls/layer.*", once=99)
     alice.open()
     alice.page.evaluate("() => { window.before = true; }")
     alice.page.wait_for_function("() => !window.before", timeout=60_000)

@@ -12,6 +12,7 @@ from tests.browser.long_conversation import Meter, held, receive, stretch
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(300)]
 FIRST_PAGE_BYTES = 60 * 1024
+FIRST_CHAT_REQUESTS = 40
 TRANSFERRED = """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
   .reduce((sum, entry) => sum + entry.encodedBodySize, 0)"""
 
@@ -41,6 +42,23 @@ def test_a_first_page_is_small(chromium, server, path):
     complaints = watch(page, server.base)
     page.goto(server.base + path, wait_until="networkidle")
     assert 20 * 1024 < page.evaluate(TRANSFERRED) <= FIRST_PAGE_BYTES
+    assert complaints == []
+    context.close()
+
+
+def test_a_visitor_opens_a_chat_in_few_requests(chromium, server):
+    context = chromium.new_context()
+    page = context.new_page()
+    complaints = watch(page, server.base)
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(server.base)
+    page.get_by_role("button", name="Open as Alice").click()
+    page.get_by_role("list", name="Conversations").get_by_role("link", name="Bob Baker").first.click()
+    expect(page.get_by_role("log", name="Messages").get_by_role("article").first).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    assert any("/messages?" in address for address in requests)
+    assert len(requests) <= FIRST_CHAT_REQUESTS, requests
     assert complaints == []
     context.close()
 

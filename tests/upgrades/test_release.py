@@ -12,7 +12,7 @@ import pytest
 from core.version import VERSION
 from devtools.change_log import NOTHING, UNRELEASED, parts
 from devtools.records import MIGRATIONS, digests, number
-from tests.server import ON_POSTGRES
+from tests.server import ON_POSTGRES, ROOT
 from tests.upgrades import code
 from tests.upgrades.record import KINDS
 
@@ -21,6 +21,7 @@ pytestmark = [
     pytest.mark.timeout(900),
     pytest.mark.skipif(not ON_POSTGRES, reason="a release records a database of each kind"),
     pytest.mark.skipif(not shutil.which("pg_dump"), reason="needs pg_dump"),
+    pytest.mark.skipif(not shutil.which("npm"), reason="needs npm"),
 ]
 NEXT = ".".join(map(str, (*number(VERSION)[:2], number(VERSION)[2] + 1)))
 LINE = "- A line about something new.\n"
@@ -31,8 +32,10 @@ class Repository:
 
     def __init__(self, folder: Path) -> None:
         self.folder = code.checkout(folder)
-        # The libraries are those of the tests.
+        # The libraries and programs are those of the tests.
         (folder / ".venv").symlink_to(Path(sys.prefix).resolve(), target_is_directory=True)
+        (folder / "var").mkdir()
+        (folder / "var" / "tools").symlink_to(ROOT / "var" / "tools", target_is_directory=True)
         self.change_log = folder / "CHANGELOG.md"
         text = self.change_log.read_text()
         beginning = f"## {UNRELEASED}\n"
@@ -173,7 +176,8 @@ def test_a_release_is_one_commit_with_its_tag_and_holds_its_migrations(repositor
         cwd=repository.folder, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert told.stdout.strip() == NEXT
-    for name in sorted(changed - record - {"CHANGELOG.md"}):
+    # That of the files of the web client tells a SHA-256.
+    for name in sorted(changed - record - {"CHANGELOG.md", "static/built/manifest.json"}):
         added = [
             line
             for line in repository.git("diff", "--unified=0", before, "--", name).splitlines()

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from django.contrib.staticfiles import finders
+from django.contrib.staticfiles.storage import staticfiles_storage
 from django.test import Client
 
-from portal.client import page
+from portal.client import modules
 from server.static_files import COMMENT_LINES
 
 pytestmark = pytest.mark.once
@@ -101,9 +102,42 @@ def test_every_module_has_a_hashed_name_and_is_kept_for_ever(browser):
         assert address.endswith(".png") or response["Content-Encoding"] == "gzip"
 
 
+def test_few_files_hold_all_modules(browser):
+    main, needed, import_map = modules.scripts()
+    assert main == "built/main.js"
+    assert needed == ["built/main.js", "built/first.js"]
+    html = browser.get("/app/").content.decode()
+    for name in needed:
+        assert f'<link rel="modulepreload" href="{staticfiles_storage.url(name)}">' in html
+    assert f'<script type="module" src="{staticfiles_storage.url(main)}"></script>' in html
+    # Whoever imports a module by its own address gets the one that runs.
+    own = {"/static/" + name for name in modules.modules()}
+    assert own - import_map["imports"].keys() == set()
+    assert import_map["imports"]["/static/app/client.js"] == staticfiles_storage.url("built/first.js")
+    assert all(address.startswith("/static/built/") for address in import_map["imports"].values())
+
+
+@pytest.mark.parametrize("change", ["a changed source", "a source that is gone", "no files"])
+def test_after_a_change_each_module_is_a_file_of_its_own(browser, monkeypatch, tmp_path, change):
+    manifest = json.loads((modules.ROOT / "built/manifest.json").read_text())
+    monkeypatch.setattr(modules, "BUILT_FOLDER", tmp_path)
+    if change != "no files":
+        sources = manifest["first.js"]["sources"]
+        name = next(iter(sources))
+        sources[name if change == "a changed source" else "app/gone.js"] = "00000000"
+        (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    main, needed, import_map = modules.scripts()
+    assert main == "app/main.js"
+    assert {"app/main.js", "app/shell.js", "vendor/preact.mjs"} < set(needed)
+    assert import_map["imports"]["/static/app/client.js"] == staticfiles_storage.url("app/client.js")
+    assert import_map["imports"]["preact"] == staticfiles_storage.url("vendor/preact.mjs")
+    assert staticfiles_storage.url("app/main.js") in browser.get("/app/").content.decode()
+
+
 def test_a_browser_loads_no_lines_that_are_only_comments(browser):
-    for name in page.modules():
-        source = (page.ROOT / name).read_bytes()
+    built = [path.relative_to(modules.ROOT).as_posix() for path in modules.BUILT_FOLDER.rglob("*.js")]
+    for name in [*modules.modules(), *built]:
+        source = (modules.ROOT / name).read_bytes()
         address = "/static/" + name.replace(".", ".00000000.")
         body = gzip.decompress(browser.get(address, headers={"Accept-Encoding": "gzip"}).content)
         # None of them is a line of a text.
