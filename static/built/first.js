@@ -393,6 +393,13 @@ function bytes(size) {
   return format(Intl.NumberFormat, options).format(Math.ceil((size / 1024 ** step) * 10) / 10);
 }
 
+// As short as a list has room for: the time of today, else the day.
+function shortTime(value) {
+  if (new Date(value).toDateString() === new Date().toDateString()) return time(value);
+  const name = dayName(value);
+  return name === day(value) ? shortDay(value) : name;
+}
+
 // An observable value with subscribers, and the hook that reads one: of this kind, or a part of the SDK's store.
 
 function createStore(initial) {
@@ -2212,6 +2219,7 @@ const OPERATIONS = {
   messages_react: ["POST", "/api/v1/messages/messages/{message_id}/reactions", [], ["emoji"], {bearer: "bearer"}],
   messages_unreact: ["DELETE", "/api/v1/messages/messages/{message_id}/reactions", [], ["emoji"], {bearer: "bearer"}],
   messages_report: ["POST", "/api/v1/messages/messages/{message_id}/report", [], ["reason", "comment"], {bearer: "bearer"}],
+  messages_search_everywhere: ["GET", "/api/v1/messages/search", ["cursor", "limit", "q"], [], {bearer: "bearer"}],
   messages_search_users: ["GET", "/api/v1/messages/users", ["limit", "q"], [], {bearer: "bearer"}],
   messages_get_user: ["GET", "/api/v1/messages/users/{user_id}", [], [], {bearer: "bearer"}],
   notifications_list: ["GET", "/api/v1/notifications", ["cursor", "limit", "offset", "unread"], [], {bearer: "bearer"}],
@@ -3321,6 +3329,7 @@ const config = {
   demo: [],
   catalogs: {},
   sheets: [],
+  switches: [],
   ...JSON.parse(root.dataset.options || "{}"),
 };
 // The address that the browser has loaded it from already.
@@ -3703,4 +3712,4 @@ function skip(event) {
   document.getElementById("content")?.focus();
 }
 
-export { A, App, F, HOME, ICON, Icon, LANGUAGES, LIMITS, Loading, NOTHING, NavLink, Notices, P, ParleyError, Q, Retry, SIGN_IN, T, ago, app, askBound, b, bytes, config, createStore, d, dateTime, day, dayName, direction, duration, errorText, failed$1 as failed, forThisUser, html, isKeeping, language, load, loadProfile, navigate, nextPage, notice, number, onNavigation, parley, preferredLanguage, randomId, readStored, run, setTheme, shortDay, showTheme, signInWindow, signOut, start, stored, storedHere, supported, t, theme, time, tn, useLanguage, useRingTitle, useSeconds, useStore, useTitle, useUnreadTitle, w, waitAfter, x };
+export { A, App, F, HOME, ICON, Icon, LANGUAGES, LIMITS, Loading, NOTHING, NavLink, Notices, P, ParleyError, Q, Retry, SIGN_IN, T, ago, app, askBound, b, bytes, config, createStore, d, dateTime, day, dayName, direction, duration, errorText, failed$1 as failed, forThisUser, html, isKeeping, language, load, loadProfile, navigate, nextPage, notice, number, onNavigation, parley, preferredLanguage, randomId, readStored, run, setTheme, shortTime, showTheme, signInWindow, signOut, start, stored, storedHere, supported, t, theme, time, tn, useLanguage, usePlace, useRingTitle, useSeconds, useStore, useTitle, useUnreadTitle, w, waitAfter, x };

@@ -1,4 +1,4 @@
-import { waitAfter, ParleyError, run, parley, useStore, A, d, html, t, errorText, duration, notice, T, P, Icon, Notices, onNavigation, Q, tn, w, failed, LIMITS, stored, readStored, F, bytes, Loading, number as number$1, createStore, b, load, NOTHING, ago, storedHere, x, language, time, dateTime, dayName, useTitle, app, isKeeping, navigate, Retry, day, shortDay, useUnreadTitle, NavLink, config } from '../first.js';
+import { waitAfter, ParleyError, run, parley, useStore, A, d, html, t, errorText, duration, notice, T, P, F, Icon, Notices, onNavigation, Q, tn, w, failed, LIMITS, stored, readStored, bytes, Loading, number as number$1, createStore, b, load, NOTHING, ago, storedHere, x, language, time, dateTime, dayName, useTitle, navigate, app, isKeeping, shortTime, Retry, usePlace, useUnreadTitle, NavLink, config } from '../first.js';
 
 /**
  * Replies that replace a part of the state. An event that arrives while one is under way may be newer than the reply:
@@ -346,7 +346,7 @@ const EMPTY$1 = Object.freeze({ messages: null, hasOlder: false, hasNewer: false
  * The messages of one conversation: a stretch of its history without gaps, oldest first. At its end stand those that
  * wait for the server, with their `state`.
  */
-class Messages extends Part {
+let Messages$1 = class Messages extends Part {
   #context;
   #parley;
   #loads = new Loads();
@@ -718,7 +718,7 @@ class Messages extends Part {
       progress,
     };
   }
-}
+};
 
 class AllMessages {
   #context;
@@ -749,7 +749,7 @@ class AllMessages {
 
   of(conversationId) {
     if (!this.#lists.has(conversationId)) {
-      const list = new Messages(this.#context, conversationId, () => this.#used(list));
+      const list = new Messages$1(this.#context, conversationId, () => this.#used(list));
       this.#lists.set(conversationId, list);
     }
     return this.#lists.get(conversationId);
@@ -1882,6 +1882,8 @@ const isTouch = () => matchMedia("(pointer: coarse)").matches;
 
 // Dialogs of the browser's own kind: focus stays inside, Escape closes, focus returns.
 
+const headingOf = (place) => (place?.isConnected ? place : document).querySelector(":is(h1, h2)[tabindex]");
+
 // Its notices are its own: those of the page lie behind it. `tools` stand before the button that closes it.
 function Dialog({
   title,
@@ -1894,8 +1896,10 @@ function Dialog({
 }) {
   const self = T(null);
   const heading = P();
-  A(() => {
+  // Before anything else can take the focus: it returns to what has opened the dialog.
+  F(() => {
     const before = /** @type {HTMLElement} */ (document.activeElement);
+    const around = before?.closest("section, main");
     const element = self.current;
     element.showModal();
     // Not the button that closes it.
@@ -1904,7 +1908,11 @@ function Dialog({
     return () => {
       // What is outside takes no focus as long as the dialog is open.
       element.close();
-      before?.focus?.({ preventScroll: true });
+      before?.focus({ preventScroll: true });
+      // It may have gone with the change.
+      const { activeElement: now } = document;
+      if (before !== document.body && (now === document.body || element.contains(now)))
+        headingOf(around)?.focus({ preventScroll: true });
     };
   }, []);
   // The browser does not say of which key an order to close comes.
@@ -3867,8 +3875,8 @@ const Divider = ({ rowKey, kind, text }) =>
   html`<div class=${`divider ${kind}`} data-key=${rowKey}><span>${text}</span></div>`;
 
 // control.current = {jump(messageId), toEnd()} for the conversation around it.
-// `unread` is the first message that was unread when it was opened.
-function Log({ id, state, unread, row, me, names, actions, marked, control }) {
+// `unread` is the first message that was unread when it was opened, `hit` the one that a link leads to.
+function Log({ id, state, hit, unread, row, me, names, actions, marked, control }) {
   const messages = store.messages(id);
   const [firstUnread, setFirstUnread] = d(unread);
   const rows = w(() => rowsOf({ ...state, firstUnread }, me), [state, firstUnread, me]);
@@ -3984,8 +3992,9 @@ function Log({ id, state, unread, row, me, names, actions, marked, control }) {
         instance.updateRange();
       };
       const kept = placeOf(id);
-      // What is unread comes before the place where the reader was.
-      if (firstUnread) instance.show("unread", "start").then(placed);
+      // What was asked for comes before what is unread, and that before the place where the reader was.
+      if (hit) actions.jump(hit).then(placed);
+      else if (firstUnread) instance.show("unread", "start").then(placed);
       else if (kept)
         jump(kept, { flashing: false, where: "end" })
           .catch(() => {})
@@ -3994,6 +4003,10 @@ function Log({ id, state, unread, row, me, names, actions, marked, control }) {
     },
     [id],
   );
+
+  A(() => {
+    if (hit && isPlaced.current) actions.jump(hit);
+  }, [hit]);
 
   const onPlace = b(
     (next) => {
@@ -4223,7 +4236,8 @@ function Missing() {
   return html`<section class="conversation empty"><h1 tabindex="-1">${t("This conversation doesn't exist")}</h1><p><a href="/app/chats">${t("Back to the chats")}</a></p></section>`;
 }
 
-function Conversation({ id }) {
+// `hit` is the message that a link leads to, if any.
+function Conversation({ id, hit }) {
   const row = useStore(store.conversations, ({ byId }) => byId[id]);
   const snapshot = useStore(store.messages(id));
   const isThere = snapshot.messages !== null;
@@ -4265,10 +4279,10 @@ function Conversation({ id }) {
         : html`<${Loading} />`
     }</section>`;
   }
-  return html`<${Open} key=${id} id=${id} row=${row} state=${state} me=${me} />`;
+  return html`<${Open} key=${id} id=${id} row=${row} state=${state} me=${me} hit=${hit} />`;
 }
 
-function Open({ id, row, state, me }) {
+function Open({ id, row, state, me, hit }) {
   const first = w(() => firstUnread(id), [id]);
   const [task, setTask] = d(/** @type {{ reply?: any, editing?: any }} */ ({}));
   const [searching, setSearching] = d(false);
@@ -4353,6 +4367,13 @@ function Open({ id, row, state, me }) {
     setFound(messageId);
     if (messageId) log.current.jump(messageId, { flashing: false }).catch(failed);
   };
+  // Once it is led there, the address is that of the conversation again: the same link leads there a second time.
+  A(() => {
+    if (!hit) return;
+    navigate(`/app/chats/${id}`, { replace: true });
+    setSearching(false);
+    setFound(hit);
+  }, [hit]);
   const closeSearch = () => {
     setSearching(false);
     setFound(null);
@@ -4375,7 +4396,7 @@ function Open({ id, row, state, me }) {
   return html`<section ref=${page} class="conversation" aria-label=${otherName} ...${drop}>
     <${Header} id=${id} row=${row} name=${otherName} blockedByMe=${blockedByMe} newest=${newestOfTheirs} onReport=${setReporting} searching=${searching} searchButton=${searchButton} onSearch=${() => (searching ? closeSearch() : setSearching(true))} />
     ${searching && html`<${SearchBar} id=${id} onShow=${show} onClose=${closeSearch} />`}
-    <${Log} id=${id} state=${state} unread=${first} row=${row} me=${me} names=${names} actions=${actions} marked=${found} control=${log} />
+    <${Log} id=${id} state=${state} hit=${hit} unread=${first} row=${row} me=${me} names=${names} actions=${actions} marked=${found} control=${log} />
     ${
       blocked
         ? html`<${Blocked} user=${row.other_user} mine=${blockedByMe} />`
@@ -4546,7 +4567,7 @@ function focusSearch(page) {
 
 // The conversation above or below the open one; the first or last one when none is open.
 function openNext(page, step) {
-  const entries = [...page.querySelectorAll(".entries .entry:not(.person)")];
+  const entries = [...page.querySelectorAll(".entries .entry:not(.person, .hit)")];
   const at = entries.findIndex((entry) => entry.ariaCurrent);
   const next = at < 0 ? entries.at(step > 0 ? 0 : -1) : entries[at + step];
   next?.click();
@@ -4579,16 +4600,123 @@ function useShortcuts(page) {
   }, []);
 }
 
-// The left pane: user search, conversations.
+// What the search of the left pane finds: people, and messages of all conversations.
 
 const WAIT_MS = 200;
+// Messages are asked for less often than the text changes.
+const LONG_WAIT_MS = 400;
+const HITS = 20;
+// Pages without a hit that are asked for one after the other.
+const MOST_EMPTY = 4;
+const BEFORE_HIT = 24;
 
-function shortTime(value) {
-  const date = new Date(value);
-  if (date.toDateString() === new Date().toDateString()) return time(value);
-  const name = dayName(value);
-  return name === day(value) ? shortDay(value) : name;
+// {found: {query, …}, error} of a search that begins a moment after the text has changed. What failed without a
+// connection is tried again with the next one.
+function useAsked(query, wait, ask) {
+  const [found, setFound] = d(null);
+  const [error, setError] = d(null);
+  const [tries, setTries] = d(0);
+  A(
+    () => error && parley.on("status", ({ status }) => status === "online" && setTries((count) => count + 1)),
+    [error],
+  );
+  A(() => {
+    const abort = new AbortController();
+    const timer = setTimeout(async () => {
+      try {
+        const reply = await ask(query, abort.signal);
+        setFound({ query, ...reply });
+        setError(null);
+      } catch (problem) {
+        if (problem.code !== "aborted") setError(problem);
+      }
+    }, wait);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [query, tries]);
+  return { found, error, setFound };
 }
+
+const askPeople = (q, signal) => parley.messages.searchUsers({ q, limit: 30 }, { signal });
+
+function People({ query }) {
+  const { found, error } = useAsked(query, WAIT_MS, askPeople);
+  if (error) return html`<p class="side-note danger-text">${errorText(error)}</p>`;
+  if (!found) return html`<p class="side-note muted">${t("Searching…")}</p>`;
+  const { users } = found;
+  return html`<p class="side-note muted" aria-live="polite">${users.length ? tn("{n} person found", "{n} people found", users.length) : t("No people found")}</p>
+    <ul class="entries" aria-label=${t("People")} aria-busy=${found.query !== query}>${users.map(
+      (user) => html`<li key=${user.id}><a class="entry person" href=${`/app/people/${user.id}`}>
+      <span class="entry-avatar"><${Avatar} user=${user} /></span><span class="entry-line"><span class="entry-name" dir="auto">${nameOf(user)}</span></span>
+      <span class="entry-line"><span class="entry-text"><bdi dir="ltr">@${user.username}</bdi></span></span></a></li>`,
+    )}</ul>`;
+}
+
+// The server reads a part of long conversations at a time: a page without a hit need not be the last one.
+async function askMessages(q, signal, cursor = null) {
+  let reply = null;
+  for (let pages = 0; pages < MOST_EMPTY; pages += 1) {
+    reply = await parley.messages.searchEverywhere({ q, limit: HITS, ...(cursor ? { cursor } : {}) }, { signal });
+    cursor = reply.next_cursor;
+    if (reply.messages.length > 0 || !cursor) break;
+  }
+  return { messages: reply.messages, cursor };
+}
+
+// A line of the text around what was searched for; its beginning where the server has found it in another spelling.
+function Excerpt({ body, query }) {
+  const text = body.replace(/\s+/g, " ");
+  const at = text.toLowerCase().indexOf(query.toLowerCase());
+  if (at < 0) return text;
+  const from = at > BEFORE_HIT ? text.indexOf(" ", at - BEFORE_HIT) + 1 || at : 0;
+  const start = Math.min(from, at);
+  const end = at + query.length;
+  return html`${start > 0 && "…"}${text.slice(start, at)}<mark>${text.slice(at, end)}</mark>${text.slice(end)}`;
+}
+
+function Messages({ query, heading: Heading }) {
+  const { found, error, setFound } = useAsked(query, LONG_WAIT_MS, askMessages);
+  const [isLoading, setLoading] = d(false);
+  const people = useStore(store.conversations, ({ byId }) => byId);
+  A(() => {
+    for (const id of new Set(found?.messages.map((message) => message.conversation_id)))
+      if (!people[id]) store.conversations.loadOne(id).catch(() => {});
+  }, [found]);
+  const goOn = async () => {
+    setLoading(true);
+    try {
+      const more = await askMessages(found.query, undefined, found.cursor);
+      // Another text may be searched for by now.
+      setFound((now) => (now === found ? { ...found, ...more, messages: [...found.messages, ...more.messages] } : now));
+    } catch (problem) {
+      failed(problem);
+    }
+    setLoading(false);
+  };
+  const hits = found?.messages.filter((message) => people[message.conversation_id]) ?? [];
+  return html`<section aria-labelledby="found-messages"><${Heading} id="found-messages" class="side-heading">${t("Messages")}<//>
+    ${error && html`<p class="side-note danger-text">${errorText(error)}</p>`}
+    ${!found && !error && html`<p class="side-note muted">${t("Searching…")}</p>`}
+    ${found && found.messages.length === 0 && html`<p class="side-note muted" aria-live="polite">${t("No messages found")}</p>`}
+    <ul class="entries" aria-labelledby="found-messages" aria-busy=${found?.query !== query}>${hits.map((message) => {
+      const { other_user: user } = people[message.conversation_id];
+      const isOwn = message.sender_id === parley.session.userId;
+      return html`<li key=${message.id}><a class="entry hit" href=${`/app/chats/${message.conversation_id}?message=${message.id}`}>
+        <span class="entry-avatar"><${Avatar} user=${user} /></span>
+        <span class="entry-line"><span class="entry-name" dir="auto">${nameOf(user)}</span><span class="entry-time"><time datetime=${message.created_at}>${shortTime(message.created_at)}</time></span></span>
+        <span class="entry-line"><span class="entry-text">${isOwn && html`<span class="muted">${t("You:")}</span>`}<span class="cut" dir="auto"><${Excerpt} body=${message.body} query=${found.query} /></span></span></span></a></li>`;
+    })}</ul>
+    ${found?.cursor && html`<p class="side-note"><button type="button" class="button" disabled=${isLoading} onClick=${goOn}>${t("Search older messages")}</button></p>`}
+  </section>`;
+}
+
+function Found({ query, heading }) {
+  return html`<${People} query=${query} /><${Messages} query=${query} heading=${heading} />`;
+}
+
+// The left pane: the search, conversations.
 
 class Entry extends Pure {
   static keys = ["row", "typing", "here", "online", "draft", "isMuted"];
@@ -4621,48 +4749,15 @@ function Row({ row, here, draft, isMuted }) {
   return html`<${Entry} row=${row} typing=${typing} here=${here} online=${online} draft=${draft} isMuted=${isMuted} />`;
 }
 
-function People({ query }) {
-  const [found, setFound] = d(null);
-  const [error, setError] = d(null);
-  const [tries, setTries] = d(0);
-  // What failed without a connection is tried again with the next one.
-  A(
-    () => error && parley.on("status", ({ status }) => status === "online" && setTries((count) => count + 1)),
-    [error],
-  );
-  A(() => {
-    const abort = new AbortController();
-    const timer = setTimeout(async () => {
-      try {
-        const reply = await parley.messages.searchUsers({ q: query, limit: 30 }, { signal: abort.signal });
-        setFound({ query, people: reply.users });
-        setError(null);
-      } catch (problem) {
-        if (problem.code !== "aborted") setError(problem);
-      }
-    }, WAIT_MS);
-    return () => {
-      clearTimeout(timer);
-      abort.abort();
-    };
-  }, [query, tries]);
-  if (error) return html`<p class="side-note danger-text">${errorText(error)}</p>`;
-  if (!found) return html`<p class="side-note muted">${t("Searching…")}</p>`;
-  const { people } = found;
-  return html`<p class="side-note muted" aria-live="polite">${people.length ? tn("{n} person found", "{n} people found", people.length) : t("No people found")}</p>
-    <ul class="entries" aria-label=${t("People")} aria-busy=${found.query !== query}>${people.map(
-      (user) => html`<li key=${user.id}><a class="entry person" href=${`/app/people/${user.id}`}>
-      <span class="entry-avatar"><${Avatar} user=${user} /></span><span class="entry-line"><span class="entry-name" dir="auto">${nameOf(user)}</span></span>
-      <span class="entry-line"><span class="entry-text"><bdi dir="ltr">@${user.username}</bdi></span></span></a></li>`,
-    )}</ul>`;
-}
-
-function Sidebar({ id }) {
+// `isHit`: a message that was found has led to the open conversation; what was found stays.
+function Sidebar({ id, isHit }) {
   const { conversations, byId, hasMore, error } = useStore(store.conversations);
   const mutedIds = useStore(muted, ({ ids }) => ids);
   const [query, setQuery] = d("");
   const pane = T(null);
-  A(() => setQuery(""), [id]);
+  A(() => {
+    if (id && !isHit) setQuery("");
+  }, [id]);
 
   const onKeyDown = (event) => {
     if (isComposing(event)) return;
@@ -4707,7 +4802,7 @@ function Sidebar({ id }) {
     <div ref=${list} class="side-scroll" role="group" aria-label=${t("Chats")} tabindex="-1" onScroll=${loadNear}>
       ${
         query.trim()
-          ? html`<${People} query=${query.trim()} />`
+          ? html`<${Found} query=${query.trim()} heading=${id ? "h3" : "h2"} />`
           : html`
         ${!conversations && error && html`<${Retry} error=${error} onRetry=${load} className="side-note" />`}
         ${!conversations && !error && html`<${Loading} />`}
@@ -4762,11 +4857,13 @@ function Chats({ params }) {
     if (!left || id || document.activeElement !== document.body) return;
     (document.getElementById(`chat-${left}`) ?? document.querySelector(".side h1")).focus();
   }, [id]);
+  // A link to a message that was found.
+  const hit = Number(new URLSearchParams(usePlace().search).get("message")) || null;
   const page = T(null);
   useShortcuts(page);
   return html`<main ref=${page} class=${`chats ${id || params.person ? "with-conversation" : ""}`}>
-    <${Sidebar} id=${id} />
-    ${params.person ? html`<${Starting} person=${params.person} />` : id ? html`<${Conversation} key=${id} id=${id} />` : html`<${Empty} />`}
+    <${Sidebar} id=${id} isHit=${hit !== null} />
+    ${params.person ? html`<${Starting} person=${params.person} />` : id ? html`<${Conversation} key=${id} id=${id} hit=${hit} />` : html`<${Empty} />`}
     <${Hint} />
   </main>`;
 }

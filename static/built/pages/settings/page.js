@@ -1,4 +1,4 @@
-import { d, A, parley, t, html, failed, notice, T, config, app, F, signOut, ago, tn, day, LANGUAGES, supported, theme, useLanguage, setTheme, LIMITS, useTitle, forThisUser, errorText, navigate } from '../../first.js';
+import { d, A, parley, t, html, failed, notice, T, config, app, F, signOut, ago, tn, day, LANGUAGES, supported, theme, useLanguage, setTheme, LIMITS, forThisUser, errorText, useTitle, Icon, navigate } from '../../first.js';
 import { useForm, digitsOf, Form, Submit, CodeField, Status, Switch, Select, Alert, Field, TextArea, SecondPasswordField, Username, PasswordField } from '../../forms.js';
 import { Avatar, nameOf, loadBlocks, focusAfter, Dialog, onReturn, turnNotificationsOn, turnNotificationsOff, notificationState, focusIfLost, copyText } from '../chats.js';
 import { Mailbox } from '../verify.js';
@@ -308,6 +308,8 @@ function Appearance() {
   return html`<${Select} label=${t("Theme")} options=${options} value=${name} onChange=${choose} />`;
 }
 
+const GENERAL = ["enabled", "quiet_mode"];
+/** @type {[string, () => string, (() => string)?][]} */
 const SWITCHES$1 = [
   ["enabled", () => t("Notifications enabled"), () => t("If off, you receive no notifications except calls.")],
   ["quiet_mode", () => t("Pause push notifications"), () => t("They still appear under Notifications.")],
@@ -317,13 +319,16 @@ const SWITCHES$1 = [
   ["messages", () => t("Messages")],
 ];
 
+// Not those of kinds that nothing sends here.
+const shown = () => SWITCHES$1.filter(([name]) => GENERAL.includes(name) || config.switches.includes(name));
+
 const load$1 = () => parley.notifications.preferences().then((reply) => reply.preferences);
 const save$1 = (change) => parley.notifications.preferencesChange(change).then((reply) => reply.preferences);
 
 function Preferences() {
   const [preferences, change] = useSaved(load$1, save$1);
   return (
-    preferences && html`<${Switches} switches=${SWITCHES$1} values=${preferences} change=${change} /><${InThisBrowser} />`
+    preferences && html`<${Switches} switches=${shown()} values=${preferences} change=${change} /><${InThisBrowser} />`
   );
 }
 
@@ -587,11 +592,13 @@ function TwoStep() {
     return onReturn(() => load(() => {}));
   }, []);
   const close = () => setOpen(null);
+  // Others stand in the place of the buttons then.
+  const buttons = T(null);
   const done = (text) => (reply) => {
     close();
     notice(text);
     if (reply.recovery_codes) setCodes(reply.recovery_codes);
-    load();
+    load().then(() => focusIfLost(buttons.current?.querySelector("button")));
   };
   if (!status) return null;
   const Action = DIALOGS[open];
@@ -605,7 +612,7 @@ function TwoStep() {
             )
           : t("Off. If you turn it on, signing in on a new device also asks for a second password.")
       }</span></p>
-      <div class="button-row">${
+      <div class="button-row" ref=${buttons}>${
         status.enabled
           ? html`<button class="button" onClick=${() => setOpen("change")}>${t("Change second password")}</button>
             <button class="button" onClick=${() => setOpen("codes")}>${t("New recovery codes")}</button>
@@ -729,7 +736,7 @@ function EmailDialog({ update, onClose }) {
   <//>`;
 }
 
-// All settings of a user, on one page.
+// The settings of a user: one section, or all of them.
 
 /** @type {[string, () => string, import("preact").ComponentType<any>][]} */
 const SECTIONS = [
@@ -744,8 +751,10 @@ const SECTIONS = [
   ["data", () => t("Your data"), Data],
 ];
 
+const ALL = "/app/settings";
+
+// The address names the section; without one, all of them stand below one another.
 function Settings({ params }) {
-  useTitle(t("Settings"));
   const [profile, setProfile] = d(null);
   const [problem, setProblem] = d("");
   const page = T(null);
@@ -761,48 +770,42 @@ function Settings({ params }) {
     );
     return parley.on("profile.updated", ({ user }) => setProfile((old) => ({ ...old, ...user })));
   }, []);
-  const headingOf = (section) => page.current?.querySelector(`#section-${CSS.escape(section)}`);
-  const scrollTo = (section) => headingOf(section)?.closest(".card").scrollIntoView({ block: "start" });
-  const show = (section) => {
-    scrollTo(section);
-    headingOf(section)?.focus({ preventScroll: true });
+  const open = SECTIONS.find(([key]) => key === params.section);
+  useTitle(open ? `${open[1]()} · ${t("Settings")}` : t("Settings"));
+  const show = () => {
+    page.current.scrollIntoView({ block: "start" });
+    page.current.querySelector(open ? "h2" : "h1").focus({ preventScroll: true });
   };
-  const go = (section) => {
-    navigate(`/app/settings/${section}`);
-    // Again, when the address does not change.
-    if (params.section === section) show(section);
+  // At once, so that the focus is never taken from what is used by then. Of a new page the shell takes care.
+  const isNew = T(true);
+  F(() => {
+    if (open || !isNew.current) show();
+    isNew.current = false;
+  }, [open?.[0]]);
+  const go = (key) => {
+    // Again, when the address stays the same.
+    if (key === open?.[0]) show();
+    else navigate(key ? `${ALL}/${key}` : ALL);
   };
-  A(() => {
-    if (!profile || !params.section) return undefined;
-    show(params.section);
-    // The sections above are filled in a moment later: it keeps its place until the user does something.
-    const watcher = new ResizeObserver(() => scrollTo(params.section));
-    watcher.observe(page.current.querySelector(".settings-sections"));
-    const stop = () => watcher.disconnect();
-    for (const type of ["wheel", "pointerdown", "keydown"]) addEventListener(type, stop, { once: true });
-    return stop;
-  }, [params.section, Boolean(profile)]);
-  return html`<main class="page settings" ref=${page}>
+  const entry = (key, text) =>
+    html`<button key=${key} aria-current=${key === open?.[0] ? "page" : undefined} onClick=${() => go(key)}>${text}</button>`;
+  return html`<main class=${`page settings ${open ? "one-section" : ""}`} ref=${page}>
     <header class="settings-head"><h1 tabindex="-1">${t("Settings")}</h1>
       <button class="button" onClick=${() => signOut()}>${t("Sign out")}</button></header>
+    ${open && html`<button class="text-button settings-back" onClick=${() => go()}><${Icon} name="back" size=${20} />${t("All settings")}</button>`}
     <div class="settings-body">
       <nav class="settings-nav" aria-label=${t("Sections")}>
-        ${SECTIONS.map(
-          ([key, title]) => html`<button key=${key} aria-current=${params.section === key ? "true" : undefined}
-          onClick=${() => go(key)}>${title()}</button>`,
-        )}
+        ${entry(undefined, t("All settings"))}
+        ${SECTIONS.map(([key, title]) => entry(key, title()))}
         <a href="/app/help">${t("Help")}</a>
       </nav>
       <div class="settings-sections">
         <${Alert} text=${problem} />
-        ${
-          profile &&
-          SECTIONS.map(
-            ([key, title, Section]) => html`<section key=${key} class="card" aria-labelledby=${`section-${key}`}>
+        ${(open ? [open] : SECTIONS).map(
+          ([key, title, Section]) => html`<section key=${key} class="card" aria-labelledby=${`section-${key}`}>
           <h2 id=${`section-${key}`} tabindex="-1">${title()}</h2>
-          <${Section} profile=${profile} update=${update} /></section>`,
-          )
-        }
+          ${profile && html`<${Section} profile=${profile} update=${update} />`}</section>`,
+        )}
       </div>
     </div>
   </main>`;
