@@ -4,11 +4,13 @@ import { t, tn } from "./lib/i18n.js";
 import { useStore } from "./lib/store.js";
 import { useUnreadTitle } from "./lib/title.js";
 import { NavLink } from "./router.js";
+import { useUnread } from "./state/feed.js";
 import { store } from "./state/store.js";
 import { Icon } from "./ui/icon.js";
 
 export function Navigation() {
-  const { unread_count: unread, message_unread_count: messages } = useStore(store.unread);
+  const messages = useStore(store.unread, ({ message_unread_count: count }) => count);
+  const unread = useUnread();
   useUnreadTitle(messages);
   return html`<nav class="rail" aria-label=${t("Main")}>
     <${NavLink} href="/app/chats"><${Icon} name="chats" /><span>${t("Chats")}</span><${Count} value=${messages} /><//>

@@ -1,35 +1,18 @@
-"""The notifications in the client: grouped, counted everywhere, read, removed and brought back."""
+"""The feed of the client: notifications, grouped, counted everywhere, read, removed and brought back; missed calls; sign-ins."""
 
 import json
 import re
-import subprocess
-import sys
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.account_pages import Person
-from tests.browser.chromium import needs_chromium
+from tests.browser.chromium import barriers, needs_chromium, wait_until
 from tests.browser.client_pages import Api, Window, demo_people, opened_windows
-from tests.server import ROOT
+from tests.browser.feed_events import like, notifications_of
 from tests.waiting import wait_for
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
-
-
-def like(server, recipient, *actors):
-    """Likes of a post of the recipient, as another service would report them."""
-    event = {
-        "type": "post_like",
-        "recipient_id": recipient,
-        "target": {"type": "post", "id": 7, "title": "The river path"},
-    }
-    lines = "\n".join(json.dumps(event | {"event_id": f"like-{actor}", "actor_id": actor}) for actor in actors)
-    command = [sys.executable, "manage.py", "emit_event"]
-    done = subprocess.run(
-        command, cwd=ROOT, env=server.environment, input=lines, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 0, done.stderr
 
 
 def test_the_feed_and_its_badge(chromium, server):
@@ -39,7 +22,7 @@ def test_the_feed_and_its_badge(chromium, server):
     with opened_windows(lambda login: Window(chromium, server, login), server) as window:
         feed, elsewhere = window("Alice").open("notifications"), window("Alice").open("settings")
         like(server, alice.user["id"], bob.user["id"], Person(server, "Charlie").id)
-        rows = feed.page.get_by_role("list", name="Notifications").get_by_role("listitem")
+        rows = notifications_of(feed.page)
         row = rows.filter(has_text=re.compile("1 other like .The river path"))
         expect(row).to_have_count(1)
         # Both likes are one row and one on the badge, on every page.
@@ -49,9 +32,18 @@ def test_the_feed_and_its_badge(chromium, server):
             expect(link).to_have_accessible_name("Notifications 1 unread")
         assert feed.axe() == []
 
+        # Messages stand in the chats, and count there.
+        bob.send(alice.chat_with(bob), "not in the feed")
+        for each in (feed, elsewhere):
+            main = each.page.get_by_role("navigation", name="Main")
+            expect(main.get_by_role("link", name="Chats").locator(".count")).not_to_have_count(0)
+            expect(main.get_by_role("link", name="Notifications").locator(".count")).to_have_text("1")
+        assert alice.http.get("/notifications/unread-count").json()["unread_count"] == 2
+        expect(rows).to_have_count(1)
+
         # The focus goes to an entry beside the removed one, after the last one to the heading, and back with it.
-        bob.send(alice.chat_with(bob), "something else")
-        others = rows.filter(has_not_text="The river path")
+        like(server, alice.user["id"], bob.user["id"], post=8)
+        others = rows.filter(has_not_text="1 other")
         expect(others).not_to_have_count(0)
         for _ in range(others.count()):
             others.first.get_by_role("button", name="Remove").click()
@@ -84,9 +76,9 @@ def test_what_was_removed_is_removed_though_the_page_is_left_before_the_time_to_
     logins = demo_people(server)
     alice, bob = (Api(server, logins[name]) for name in ("Alice", "Bob"))
     with opened_windows(lambda login: Window(chromium, server, login), server) as window:
-        bob.send(alice.chat_with(bob), "to be removed")
+        like(server, alice.user["id"], bob.user["id"])
         feed = window("Alice").open("notifications")
-        rows = feed.page.get_by_role("list", name="Notifications").get_by_role("listitem")
+        rows = notifications_of(feed.page)
         expect(rows).not_to_have_count(0)
         count = rows.count()
         rows.first.get_by_role("button", name="Remove").click()
@@ -101,9 +93,13 @@ def test_what_was_removed_is_removed_though_the_page_is_left_before_the_time_to_
             expect(feed.page.get_by_role("link", name="Create account")).to_be_visible()
 
         def listed():
-            return len(alice.http.get("/notifications").json()["notifications"])
+            return count_of(alice)
 
         wait_for(lambda: listed() == count - 1, what="the notification to be gone")
+
+
+def count_of(person):
+    return sum(row["type"] != "message" for row in person.http.get("/notifications").json()["notifications"])
 
 
 def removal(feed, rows):
@@ -115,15 +111,15 @@ def removal(feed, rows):
 def test_the_time_to_undo_waits_for_the_pointer_and_for_the_focus(chromium, server):
     logins = demo_people(server)
     alice, bob = (Api(server, logins[name]) for name in ("Alice", "Bob"))
-    bob.send(alice.chat_with(bob), "not to be lost")
+    like(server, alice.user["id"], bob.user["id"])
     with opened_windows(lambda login: Window(chromium, server, login), server) as window:
         feed = window("Alice").open("notifications")
-        rows = feed.page.get_by_role("list", name="Notifications").get_by_role("listitem")
+        rows = notifications_of(feed.page)
         expect(rows).not_to_have_count(0)
         count = rows.count()
 
         def listed():
-            return len(alice.http.get("/notifications").json()["notifications"])
+            return count_of(alice)
 
         notice = removal(feed, rows)
         notice.hover()
@@ -170,12 +166,78 @@ def test_the_event_of_a_notification_that_was_removed_meanwhile(chromium, server
         feed.page.route_web_socket(re.compile("/api/v1/realtime"), relay)
         feed.open("notifications")
         expect(feed.page.get_by_role("button", name="Mark all as read")).to_be_disabled()
-        bob.send(alice.chat_with(bob), "whose notification has gone")
-        expect(feed.page.get_by_role("button", name="Mark all as read")).to_be_enabled()
+        like(server, alice.user["id"], bob.user["id"], post=9)
+        # Only its number is known.
+        counts = "async () => (await import('/static/app/state/store.js')).store.unread.getSnapshot().unread_count"
+        wait_until(feed.page, counts)
 
         # What had the focus goes: the button beside it takes it.
         removed_meanwhile.clear()
-        row = feed.page.get_by_role("list", name="Notifications").get_by_role("listitem").first
+        row = notifications_of(feed.page).first
         feed.page.reload()
         row.get_by_role("button", name="Mark as read").press("Enter")
         expect(row.get_by_role("button", name="Remove")).to_be_focused()
+
+
+def test_missed_calls_and_sign_ins_stand_in_the_feed(chromium, server):
+    logins = demo_people(server)
+    alice, bob = (Api(server, logins[name]) for name in ("Alice", "Bob"))
+    chat = alice.chat_with(bob)
+    bob.send(chat, "about to call")
+    with opened_windows(lambda login: Window(chromium, server, login, permissions=["microphone"]), server) as window:
+        callee, caller = window("Alice").open("notifications").page, window("Bob").open_chat(chat).page
+        feed = callee.get_by_role("list", name="Notifications")
+        missed = feed.get_by_role("link", name="Missed voice call from Bob Baker")
+        expect(feed.get_by_role("link", name="Signed in").first).to_be_visible()
+        expect(missed).to_have_count(0)
+        caller.get_by_role("button", name="Voice call", exact=True).click()
+        expect(callee.get_by_role("alertdialog", name="Bob Baker")).to_be_visible()
+        caller.get_by_role("button", name="Hang up").click()
+        expect(missed).to_have_count(1)
+        # The newest stands above.
+        expect(feed.get_by_role("listitem").first).to_contain_text("Missed voice call")
+        # What tells of the end of the call covers nothing, and goes with the page.
+        end = callee.get_by_role("complementary", name="Call ended")
+        around, heading = end.bounding_box(), callee.get_by_role("heading", name="Notifications").bounding_box()
+        assert around["y"] + around["height"] <= heading["y"]
+        assert barriers(callee) == []
+        missed.click()
+        expect(callee).to_have_url(re.compile(f"/app/chats/{chat}$"))
+        expect(end).to_have_count(0)
+        callee.go_back()
+        feed.get_by_role("link", name="Signed in").first.click()
+        expect(callee.get_by_role("heading", name="Devices and sessions")).to_be_focused()
+        callee.go_back()
+        callee.get_by_role("button", name="Notification settings").press("Enter")
+        expect(callee.get_by_role("heading", name="Notifications")).to_be_focused()
+        # Who called has missed nothing.
+        caller.get_by_role("link", name="Notifications").click()
+        expect(caller.get_by_role("link", name="Signed in").first).to_be_visible()
+        expect(caller.get_by_text("Missed voice call from")).to_have_count(0)
+
+
+def test_what_stands_below_many_messages_is_found_and_counted(chromium, server):
+    logins = demo_people(server)
+    alice, bob = (Api(server, logins[name]) for name in ("Alice", "Bob"))
+    alice.http.post("/notifications/read-all", json={})
+    like(server, alice.user["id"], bob.user["id"], post=11)
+    now = alice.http.get("/notifications").json()["notifications"][0]["created_at"]
+    message = {"type": "message", "actor": bob.user, "target": None, "count": 1, "is_read": True, "created_at": now}
+    first_page = [message | {"id": 10_000_000 + number} for number in range(30)]
+
+    def answer(route):
+        if "cursor=further" in route.request.url:
+            route.continue_(url=route.request.url.replace("cursor=further", ""))
+        else:
+            rest = {"ok": True, "unread_count": 1, "has_more": True, "next_cursor": "further"}
+            route.fulfill(json={"notifications": first_page, **rest})
+
+    with opened_windows(lambda login: Window(chromium, server, login), server) as window:
+        page = window("Alice").page
+        page.route(re.compile(r"/api/v1/notifications\?"), answer)
+        page.goto(f"{server.base}/app/settings")
+        link = page.get_by_role("navigation", name="Main").get_by_role("link", name="Notifications")
+        expect(link.locator(".count")).to_have_text("1")
+        link.click()
+        expect(notifications_of(page).filter(has_text="The river path").first).to_be_visible()
+        expect(page.get_by_text("new message")).to_have_count(0)

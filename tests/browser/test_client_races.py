@@ -6,8 +6,10 @@ from functools import partial
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.account_pages import Person
 from tests.browser.chromium import needs_chromium, wait_until
 from tests.browser.client_pages import SIGN_IN, demo_people
+from tests.browser.feed_events import like, notifications_of
 from tests.browser.test_client_slow import LOAD_AGAIN, held
 from tests.waiting import wait_for
 
@@ -37,7 +39,11 @@ def go(window, name):
 
 
 def rows_of(window):
-    return window.page.get_by_role("list", name="Notifications").get_by_role("listitem")
+    return notifications_of(window.page)
+
+
+def like_by_bob(server, people):
+    like(server, people["Alice"].user["id"], people["Bob"].user["id"])
 
 
 def end_sessions(people):
@@ -49,8 +55,8 @@ def signed_out(window):
 
 
 @pytest.mark.usefixtures("no_notifications")
-def test_a_notification_that_comes_while_the_list_loads(alice, people, chat):
-    alice.page.route(NOTIFICATIONS, held(alice, lambda: people["Bob"].send(chat, "meanwhile")), times=1)
+def test_a_notification_that_comes_while_the_list_loads(alice, server, people):
+    alice.page.route(NOTIFICATIONS, held(alice, partial(like_by_bob, server, people)), times=1)
     go(alice, "Notifications")
     expect(rows_of(alice)).to_have_count(1)
     count = (
@@ -60,14 +66,14 @@ def test_a_notification_that_comes_while_the_list_loads(alice, people, chat):
 
 
 @pytest.mark.usefixtures("no_notifications")
-def test_a_removed_notification_that_has_news_stays(alice, people, chat):
-    people["Bob"].send(chat, "the first")
+def test_a_removed_notification_that_has_news_stays(alice, server, people):
+    like_by_bob(server, people)
     go(alice, "Notifications")
     rows_of(alice).get_by_role("button", name="Remove").click()
     notice = alice.page.locator(".notice").filter(has_text="Notification removed")
     notice.hover()
     expect(rows_of(alice)).to_have_count(0)
-    people["Bob"].send(chat, "the second")
+    like(server, people["Alice"].user["id"], Person(server, "Charlie").id)
     expect(rows_of(alice)).to_have_count(1)
     notice.get_by_role("button", name="Dismiss").click()
     alice.page.wait_for_timeout(1_000)
@@ -75,8 +81,8 @@ def test_a_removed_notification_that_has_news_stays(alice, people, chat):
 
 
 @pytest.mark.usefixtures("no_notifications")
-def test_a_removal_ends_with_the_session(alice, people, chat):
-    people["Bob"].send(chat, "to be removed")
+def test_a_removal_ends_with_the_session(alice, server, people):
+    like_by_bob(server, people)
     go(alice, "Notifications")
     rows_of(alice).get_by_role("button", name="Remove").click()
     end_sessions(people)

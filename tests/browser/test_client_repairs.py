@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.chromium import needs_chromium, wait_until
+from tests.browser.feed_events import like, notifications_of
 from tests.images.corpus import jpeg
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
@@ -153,10 +154,10 @@ def test_a_server_that_answers_with_an_error_is_not_there_yet(windows, chat):
     alice.complaints.clear()
 
 
-def test_a_removal_leaves_with_the_window_that_is_hidden(windows, people, chat):
-    people["Bob"].send(chat, "to be removed")
+def test_a_removal_leaves_with_the_window_that_is_hidden(windows, server, people):
+    like(server, people["Alice"].user["id"], people["Bob"].user["id"])
     alice = windows("Alice").open("notifications")
-    row = alice.page.get_by_role("list", name="Notifications").get_by_role("listitem").first
+    row = notifications_of(alice.page).first
     row.get_by_role("button", name="Remove").click()
     expect(alice.page.get_by_text("Notification removed")).to_be_visible()
     with alice.page.expect_response(

@@ -181,7 +181,7 @@ def test_a_minimized_call_and_notices_leave_the_text_box_free(windows, chat):
     end = alice.page.locator(".call-end")
     expect(end).to_be_visible()
     head = alice.page.locator(".conversation-head").bounding_box()
-    assert end.bounding_box()["y"] >= head["y"] + head["height"]
+    assert end.bounding_box()["y"] + end.bounding_box()["height"] <= head["y"]
     alice.article("during the call").hover()
     alice.article("during the call").get_by_role("button", name="Message actions").click()
     alice.page.get_by_role("menuitem", name="Copy text").click()

@@ -7,6 +7,7 @@ import { dateTime, duration, t } from "../lib/i18n.js";
 import { useStore } from "../lib/store.js";
 import { useTitle } from "../lib/title.js";
 import { app } from "../state/app.js";
+import { isMissed } from "../state/calls.js";
 import { store } from "../state/store.js";
 import { Avatar, nameOf } from "../ui/avatar.js";
 import { Icon } from "../ui/icon.js";
@@ -35,15 +36,14 @@ export default function History() {
         .filter((call) => people[call.conversation_id])
         .map(
           (call) =>
-            html`<${Row} key=${call.id} call=${call} peer=${people[call.conversation_id].other_user} mine=${call.caller_id === userId} />`,
+            html`<${Row} key=${call.id} call=${call} peer=${people[call.conversation_id].other_user} mine=${call.caller_id === userId} missed=${isMissed(call, userId)} />`,
         )}</ul>`
     }
     ${hasMore && html`<button class="button" onClick=${load}>${t("Earlier calls")}</button>`}
   </main>`;
 }
 
-function Row({ call, peer, mine }) {
-  const missed = !mine && ["missed", "canceled", "busy"].includes(call.outcome);
+function Row({ call, peer, mine, missed }) {
   const name = nameOf(peer);
   const ring = (media) => () => invite({ conversation_id: call.conversation_id, media });
   return html`<li class=${missed ? "missed" : ""}>

@@ -3,6 +3,10 @@ import { useEffect } from "../lib/html.js";
 import { useStore } from "../lib/store.js";
 import { store } from "./store.js";
 
+const MISSED = ["missed", "canceled", "busy"];
+
+export const isMissed = ({ caller_id: caller, outcome }, userId) => caller !== userId && MISSED.includes(outcome);
+
 export const dismiss = () => store.calls.dismiss();
 
 // Drawn anew with each change of it.

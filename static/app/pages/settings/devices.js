@@ -2,6 +2,7 @@ import { parley } from "../../client.js";
 import { html, useEffect, useState } from "../../lib/html.js";
 import { ago, day, t, tn } from "../../lib/i18n.js";
 import { failed, notice } from "../../lib/notices.js";
+import { deviceName } from "../../ui/device_name.js";
 import { focusAfter, onReturn } from "../../ui/focus.js";
 
 export function Devices() {
@@ -71,11 +72,3 @@ export function Devices() {
 }
 
 const currentFirst = (sessions) => [...sessions].sort((one, other) => other.is_current - one.is_current);
-
-// What the server calls a browser is English: "Firefox on Linux". Apps bring a name of their own.
-const BROWSER_ON_SYSTEM = /^(\w+) on (Android|ChromeOS|iPad|iPhone|Linux|macOS|Windows)$/;
-
-function deviceName({ device_name: name }) {
-  const [, browser, system] = BROWSER_ON_SYSTEM.exec(name) || [];
-  return browser ? t("{browser} on {system}", { browser, system }) : name || t("Unknown device");
-}

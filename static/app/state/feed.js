@@ -1,0 +1,89 @@
+// What the page of notifications shows: notifications but those of messages, which the chats show; missed calls;
+// sign-ins of other devices. And how much of it is unread.
+import { forThisUser, parley } from "../client.js";
+import { useEffect, useMemo } from "../lib/html.js";
+import { createStore, useStore } from "../lib/store.js";
+import { app } from "./app.js";
+import { isMissed } from "./calls.js";
+import { removals } from "./removals.js";
+import { store } from "./store.js";
+
+const isShown = ({ type }) => type !== "message";
+// What fails stands in the state.
+const quietly = (promise) => void promise.catch(() => {});
+
+function useNotifications() {
+  const { notifications: all, hasMore, error } = useStore(store.notifications);
+  const removed = useStore(removals, ({ ids }) => ids);
+  const rows = useMemo(() => all?.filter((row) => isShown(row) && !removed.has(row.id)) ?? null, [all, removed]);
+  return { all, rows, hasMore, error };
+}
+
+// The server counts the notifications of messages, too: those that are unread are looked at.
+export function useUnread() {
+  const { unread_count: count } = useStore(store.unread);
+  const { all, rows, hasMore } = useNotifications();
+  useEffect(() => {
+    if (count > 0 && !all) quietly(store.notifications.load());
+    else if (hasMore && all.filter((row) => !row.is_read).length < count) quietly(store.notifications.loadOlder());
+  }, [count, all]);
+  return count > 0 ? (rows ?? []).filter((row) => !row.is_read).length : 0;
+}
+
+const signIns = createStore({ rows: null, error: null });
+
+export async function loadSignIns() {
+  try {
+    const { sessions } = await forThisUser(parley.auth.sessionsList());
+    const rows = sessions.filter((session) => !session.is_current);
+    signIns.set({ rows: rows.sort((one, other) => (one.created_at < other.created_at ? 1 : -1)), error: null });
+  } catch (error) {
+    if (error.code !== "aborted") signIns.set({ error });
+  }
+}
+
+parley.on("signedout", () => signIns.set({ rows: null, error: null }));
+
+const entries = (kind, rows) =>
+  (rows ?? []).map((row) => ({ kind, key: `${kind}-${row.id}`, at: row.created_at, row }));
+
+/** The entries, newest first, down to where all of it is loaded; `loadOlder` goes on from there. */
+export function useFeed() {
+  const userId = useStore(app, ({ user }) => user?.id);
+  const notifications = useNotifications();
+  const calls = useStore(store.calls);
+  const sessions = useStore(signIns);
+  const load = () => {
+    quietly(store.notifications.load());
+    quietly(store.calls.load());
+    loadSignIns();
+  };
+  useEffect(load, []);
+
+  const pages = [
+    { part: store.notifications, last: notifications.all?.at(-1), hasMore: notifications.hasMore },
+    { part: store.calls, last: calls.calls?.at(-1), hasMore: calls.hasMore },
+  ].filter(({ hasMore, last }) => hasMore && last);
+  const from = pages.map(({ last }) => last.created_at).reduce((one, other) => (one > other ? one : other), "");
+  const missed = calls.calls?.filter((call) => isMissed(call, userId));
+  return {
+    load,
+    entries: [
+      ...entries("notification", notifications.rows),
+      ...entries("call", missed),
+      ...entries("sign-in", sessions.rows),
+    ]
+      .filter(({ at }) => at >= from)
+      .sort((one, other) => (one.at === other.at ? 0 : one.at < other.at ? 1 : -1)),
+    isLoaded: Boolean(notifications.all && calls.calls && sessions.rows),
+    error:
+      (!notifications.all && notifications.error) ||
+      (!calls.calls && calls.error) ||
+      (!sessions.rows && sessions.error),
+    hasMore: pages.length > 0,
+    // Changes with each page that was loaded, though nothing of it may be shown.
+    position: from,
+    loadOlder: () =>
+      pages.filter(({ last }) => last.created_at === from).forEach(({ part }) => quietly(part.loadOlder())),
+  };
+}
