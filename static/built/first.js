@@ -3641,7 +3641,7 @@ const LAYER_PAUSE_MS = 5000;
 const LAYER_TRIES = 3;
 
 // Calls ring on every page; their module is loaded once the first page stands.
-function CallLayer() {
+function CallLayer({ path }) {
   const [Layer, setLayer] = d(null);
   const [failures, setFailures] = d(0);
   A(() => {
@@ -3655,7 +3655,7 @@ function CallLayer() {
     );
     return () => clearTimeout(timer);
   }, [failures]);
-  return Layer && html`<${Layer} />`;
+  return Layer && html`<${Layer} path=${path} />`;
 }
 
 function App() {
@@ -3703,7 +3703,7 @@ function App() {
       ${signedIn && Navigation && html`<${Navigation} />`}
       <div class="body" id="content" ref=${body} tabindex="-1">${Page && html`<${Page} params=${params} query=${query} />`}</div>
     </div>
-    ${signedIn && html`<${CallLayer} />`}
+    ${signedIn && html`<${CallLayer} path=${path} />`}
     <${Notices} />`;
 }
 

@@ -275,10 +275,12 @@ function Progress({ call }) {
 
 // Calls on every page: the ring, the call itself, and why it ended.
 
-// How long the reason of the end stays.
+// How long the reason of the end stays, with a button to call again and without.
 const END_MS = 12_000;
+const SHORT_END_MS = 5_000;
 
-function Layer() {
+// `path`: the page that is shown. The reason of the end goes with it.
+function Layer({ path }) {
   const call = useCall();
   const peer = usePeer(call?.conversation_id);
   const rings = call?.direction === "incoming" && (call.state === "ringing" || call.state === "starting");
@@ -286,7 +288,7 @@ function Layer() {
   return html`
     ${rings && html`<${Ring} key=${`ring-${call.id}`} call=${call} peer=${peer} />`}
     ${call && !rings && !ended && html`<${CallWindow} call=${call} peer=${peer} />`}
-    <div class="call-end-place">${ended && html`<${End} key=${call.id} call=${call} peer=${peer} />`}</div>`;
+    <div class="call-end-place">${ended && html`<${End} key=${call.id} call=${call} peer=${peer} path=${path} />`}</div>`;
 }
 
 function Ring({ call, peer }) {
@@ -329,12 +331,17 @@ function Ring({ call, peer }) {
   </dialog>`;
 }
 
-function End({ call, peer }) {
+function End({ call, peer, path }) {
   const mine = call.direction === "outgoing";
+  const retry = mine ? call.outcome !== "completed" : ["missed", "canceled"].includes(call.outcome);
   A(() => {
-    const timer = setTimeout(dismiss, END_MS);
+    const timer = setTimeout(dismiss, retry ? END_MS : SHORT_END_MS);
     return () => clearTimeout(timer);
   }, []);
+  const begun = T(path);
+  A(() => {
+    if (path !== begun.current) dismiss();
+  }, [path]);
   // What had the focus before it came here; else the heading of the page.
   const before = T(null);
   const note = ({ relatedTarget, currentTarget }) => {
@@ -347,12 +354,11 @@ function End({ call, peer }) {
   };
   const again = () => invite({ conversation_id: call.conversation_id, media: call.media });
   const reason = endText({ reason: call.endReason || call.outcome, mine, seconds: call.duration, error: call.error });
-  const retry = mine ? call.outcome !== "completed" : ["missed", "canceled"].includes(call.outcome);
-  return html`<div class="call-end" onFocusIn=${note}>
+  return html`<aside class="call-end" aria-label=${t("Call ended")} onFocusIn=${note}>
     <div><p class="muted small">${peer ? nameOf(peer) : mediaText(call.media)}</p><p role="status">${reason}</p></div>
     ${retry && html`<button class="button" onClick=${again}>${mine ? t("Call again") : t("Call back")}</button>`}
     <button class="icon-button" aria-label=${t("Dismiss")} onClick=${leave}><${Icon} name="close" /></button>
-  </div>`;
+  </aside>`;
 }
 
 export { Layer as default };

@@ -1,4 +1,4 @@
-import { store, nameOf, Avatar, mediaText, invite } from './chats.js';
+import { store, isMissed, nameOf, Avatar, mediaText, invite } from './chats.js';
 import { useTitle, t, useStore, app, A, Retry, html, Loading, Icon, dateTime, duration } from '../first.js';
 
 // Past calls, newest first, each with a way to call again.
@@ -27,15 +27,14 @@ function History() {
         .filter((call) => people[call.conversation_id])
         .map(
           (call) =>
-            html`<${Row} key=${call.id} call=${call} peer=${people[call.conversation_id].other_user} mine=${call.caller_id === userId} />`,
+            html`<${Row} key=${call.id} call=${call} peer=${people[call.conversation_id].other_user} mine=${call.caller_id === userId} missed=${isMissed(call, userId)} />`,
         )}</ul>`
     }
     ${hasMore && html`<button class="button" onClick=${load}>${t("Earlier calls")}</button>`}
   </main>`;
 }
 
-function Row({ call, peer, mine }) {
-  const missed = !mine && ["missed", "canceled", "busy"].includes(call.outcome);
+function Row({ call, peer, mine, missed }) {
   const name = nameOf(peer);
   const ring = (media) => () => invite({ conversation_id: call.conversation_id, media });
   return html`<li class=${missed ? "missed" : ""}>

@@ -1,4 +1,4 @@
-import { waitAfter, ParleyError, run, parley, useStore, A, d, html, t, errorText, duration, notice, T, P, F, Icon, Notices, onNavigation, Q, tn, w, failed, LIMITS, stored, readStored, bytes, Loading, number as number$1, createStore, b, load, NOTHING, ago, storedHere, x, language, time, dateTime, dayName, useTitle, navigate, app, isKeeping, shortTime, Retry, usePlace, useUnreadTitle, NavLink, config } from '../first.js';
+import { waitAfter, ParleyError, run, parley, useStore, A, d, html, t, errorText, duration, notice, T, P, F, Icon, Notices, onNavigation, Q, tn, w, failed, LIMITS, stored, readStored, bytes, Loading, number as number$1, createStore, b, load, NOTHING, ago, storedHere, x, language, time, dateTime, dayName, useTitle, navigate, app, isKeeping, shortTime, Retry, usePlace, forThisUser, useUnreadTitle, NavLink, config } from '../first.js';
 
 /**
  * Replies that replace a part of the state. An event that arrives while one is under way may be newer than the reply:
@@ -339,7 +339,7 @@ const LARGEST_PAGE$2 = 100;
 // As much of what was here is loaded anew after a gap that the events do not fill.
 const MOST_AGAIN = 300;
 // Calls that count as unread messages.
-const MISSED = ["missed", "canceled", "busy"];
+const MISSED$1 = ["missed", "canceled", "busy"];
 const EMPTY$1 = Object.freeze({ messages: null, hasOlder: false, hasNewer: false, isLoading: false, error: null });
 
 /**
@@ -489,7 +489,7 @@ let Messages$1 = class Messages extends Part {
   unreadAfter(messageId, { unread_count: told, last_read_id: read }) {
     const { userId } = this.#parley.session;
     const isCounted = ({ sender_id: sender, kind, call }) =>
-      sender !== userId && (kind !== "call" || MISSED.includes(call?.outcome));
+      sender !== userId && (kind !== "call" || MISSED$1.includes(call?.outcome));
     const count = (from, to) => {
       let found = 0;
       for (let place = placeOf$1(this.#stretch, from + 1); this.#stretch[place]?.id <= to; place += 1)
@@ -1735,6 +1735,10 @@ function together(before, parts) {
 const store = new Store(parley);
 
 // The call of this window, and who the other participant is.
+
+const MISSED = ["missed", "canceled", "busy"];
+
+const isMissed = ({ caller_id: caller, outcome }, userId) => caller !== userId && MISSED.includes(outcome);
 
 const dismiss = () => store.calls.dismiss();
 
@@ -4919,10 +4923,94 @@ function listen() {
   });
 }
 
+// What the page of notifications shows: notifications but those of messages, which the chats show; missed calls;
+// sign-ins of other devices. And how much of it is unread.
+
+const isShown = ({ type }) => type !== "message";
+// What fails stands in the state.
+const quietly = (promise) => void promise.catch(() => {});
+
+function useNotifications() {
+  const { notifications: all, hasMore, error } = useStore(store.notifications);
+  const removed = useStore(removals, ({ ids }) => ids);
+  const rows = w(() => all?.filter((row) => isShown(row) && !removed.has(row.id)) ?? null, [all, removed]);
+  return { all, rows, hasMore, error };
+}
+
+// The server counts the notifications of messages, too: those that are unread are looked at.
+function useUnread() {
+  const { unread_count: count } = useStore(store.unread);
+  const { all, rows, hasMore } = useNotifications();
+  A(() => {
+    if (count > 0 && !all) quietly(store.notifications.load());
+    else if (hasMore && all.filter((row) => !row.is_read).length < count) quietly(store.notifications.loadOlder());
+  }, [count, all]);
+  return count > 0 ? (rows ?? []).filter((row) => !row.is_read).length : 0;
+}
+
+const signIns = createStore({ rows: null, error: null });
+
+async function loadSignIns() {
+  try {
+    const { sessions } = await forThisUser(parley.auth.sessionsList());
+    const rows = sessions.filter((session) => !session.is_current);
+    signIns.set({ rows: rows.sort((one, other) => (one.created_at < other.created_at ? 1 : -1)), error: null });
+  } catch (error) {
+    if (error.code !== "aborted") signIns.set({ error });
+  }
+}
+
+parley.on("signedout", () => signIns.set({ rows: null, error: null }));
+
+const entries = (kind, rows) =>
+  (rows ?? []).map((row) => ({ kind, key: `${kind}-${row.id}`, at: row.created_at, row }));
+
+/** The entries, newest first, down to where all of it is loaded; `loadOlder` goes on from there. */
+function useFeed() {
+  const userId = useStore(app, ({ user }) => user?.id);
+  const notifications = useNotifications();
+  const calls = useStore(store.calls);
+  const sessions = useStore(signIns);
+  const load = () => {
+    quietly(store.notifications.load());
+    quietly(store.calls.load());
+    loadSignIns();
+  };
+  A(load, []);
+
+  const pages = [
+    { part: store.notifications, last: notifications.all?.at(-1), hasMore: notifications.hasMore },
+    { part: store.calls, last: calls.calls?.at(-1), hasMore: calls.hasMore },
+  ].filter(({ hasMore, last }) => hasMore && last);
+  const from = pages.map(({ last }) => last.created_at).reduce((one, other) => (one > other ? one : other), "");
+  const missed = calls.calls?.filter((call) => isMissed(call, userId));
+  return {
+    load,
+    entries: [
+      ...entries("notification", notifications.rows),
+      ...entries("call", missed),
+      ...entries("sign-in", sessions.rows),
+    ]
+      .filter(({ at }) => at >= from)
+      .sort((one, other) => (one.at === other.at ? 0 : one.at < other.at ? 1 : -1)),
+    isLoaded: Boolean(notifications.all && calls.calls && sessions.rows),
+    error:
+      (!notifications.all && notifications.error) ||
+      (!calls.calls && calls.error) ||
+      (!sessions.rows && sessions.error),
+    hasMore: pages.length > 0,
+    // Changes with each page that was loaded, though nothing of it may be shown.
+    position: from,
+    loadOlder: () =>
+      pages.filter(({ last }) => last.created_at === from).forEach(({ part }) => quietly(part.loadOlder())),
+  };
+}
+
 // The navigation of signed-in users, with the counts of what is unread.
 
 function Navigation() {
-  const { unread_count: unread, message_unread_count: messages } = useStore(store.unread);
+  const messages = useStore(store.unread, ({ message_unread_count: count }) => count);
+  const unread = useUnread();
   useUnreadTitle(messages);
   return html`<nav class="rail" aria-label=${t("Main")}>
     <${NavLink} href="/app/chats"><${Icon} name="chats" /><span>${t("Chats")}</span><${Count} value=${messages} /><//>
@@ -4962,4 +5050,4 @@ const FINISH_MS = 2000;
 // Before the user signs out: sends what could not be sent after that, unless it takes too long.
 const finish = () => Promise.race([sendRemovals(), new Promise((resolve) => setTimeout(resolve, FINISH_MS))]);
 
-export { Avatar, Dialog, Navigation, Navigation as Navigation$1, altOf, copyText, Chats as default, dismiss, endText, finish, finish as finish$1, focusAfter, focusIfLost, invite, loadBlocks, mediaText, nameOf, notificationState, onReturn, prepare, prepare as prepare$1, problemText, qualityText, removals, remove, stateText, store, turnNotificationsOff, turnNotificationsOn, useCall, usePeer };
+export { Avatar, Dialog, Navigation, Navigation as Navigation$1, altOf, copyText, Chats as default, dismiss, endText, finish, finish as finish$1, focusAfter, focusIfLost, invite, isMissed, loadBlocks, loadSignIns, mediaText, nameOf, notificationState, onReturn, prepare, prepare as prepare$1, problemText, qualityText, remove, stateText, store, turnNotificationsOff, turnNotificationsOn, useCall, useFeed, usePeer, useUnread };

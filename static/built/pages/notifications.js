@@ -1,7 +1,8 @@
-import { useStore, w, T, useTitle, t, A, Retry, html, Loading, Icon, failed, ago, parley, tn, notice } from '../first.js';
-import { store, removals, Avatar, nameOf, remove, focusIfLost } from './chats.js';
+import { T, useTitle, t, A, Icon, navigate, Retry, html, Loading, failed, ago, parley, tn, notice } from '../first.js';
+import { useFeed, useUnread, onReturn, store, usePeer, nameOf, Avatar, remove, focusIfLost, loadSignIns } from './chats.js';
+import { deviceName } from '../device_name.js';
 
-// The notifications: grouped, newest first, read and removed here.
+// The notifications: grouped, newest first, read and removed here; between them missed calls and sign-ins.
 
 
 const UNDO_SECONDS = 5;
@@ -36,8 +37,6 @@ function sentence({ type, actor, target, count }) {
       return t("{name} would like to follow you", { name });
     case "follow_approved":
       return t("{name} lets you follow", { name });
-    case "message":
-      return tn("{n} new message from {name}", "{n} new messages from {name}", count, { name });
     default:
       return title ? t("{name}: {title}", { name, title }) : name;
   }
@@ -45,18 +44,25 @@ function sentence({ type, actor, target, count }) {
 
 const buttonIn = (entry) => entry?.querySelector(".remove");
 
-function Row({ row }) {
-  const address =
-    row.target?.type === "conversation"
-      ? `/app/chats/${row.target.id}`
-      : row.type.startsWith("follow")
-        ? `/app/people/${row.actor.id}`
-        : null;
+// The entries below one, then those above it, the nearest first.
+function neighbours(entry) {
+  const all = [...entry.parentElement.children];
+  const at = all.indexOf(entry);
+  return [...all.slice(at + 1), ...all.slice(0, at).reverse()];
+}
+
+function Body({ text, at }) {
+  return html`<span class="feed-text"><span dir="auto">${text}</span>
+    <span class="muted small"><time datetime=${at}>${ago(at, parley.now())}</time></span></span>`;
+}
+
+function Notification({ row }) {
+  const address = row.type.startsWith("follow") ? `/app/people/${row.actor.id}` : null;
   const place = `notification-${row.id}`;
   const onRemove = ({ currentTarget }) => {
     const entry = currentTarget.closest("li");
     // What has the focus goes away: it moves to an entry beside it, or to the heading.
-    (buttonIn(entry.nextElementSibling ?? entry.previousElementSibling) ?? document.querySelector("main h1")).focus();
+    (neighbours(entry).map(buttonIn).find(Boolean) ?? document.querySelector("main h1")).focus();
     const { send, undo } = remove(row.id, () => withdraw());
     const withdraw = notice(t("Notification removed"), {
       label: t("Undo"),
@@ -74,8 +80,7 @@ function Row({ row }) {
     seen();
     focusIfLost(buttonIn(entry));
   };
-  const body = html`<span class="feed-text"><span dir="auto">${sentence(row)}</span>
-    <span class="muted small"><time datetime=${row.created_at}>${ago(row.created_at, parley.now())}</time></span></span>`;
+  const body = html`<${Body} text=${sentence(row)} at=${row.created_at} />`;
   return html`<li id=${place} class=${`feed-row ${row.is_read ? "" : "unread"}`}>
     <${Avatar} user=${row.actor} size="small" />
     ${address ? html`<a class="feed-link" href=${address} onClick=${seen}>${body}</a>` : html`<div class="feed-link">${body}</div>`}
@@ -85,30 +90,48 @@ function Row({ row }) {
   </li>`;
 }
 
+function Missed({ row: call }) {
+  const peer = usePeer(call.conversation_id);
+  const name = peer ? nameOf(peer) : t("Unknown person");
+  const text =
+    call.media === "video"
+      ? t("Missed video call from {name}", { name })
+      : t("Missed voice call from {name}", { name });
+  return html`<li class="feed-row">
+    ${peer ? html`<${Avatar} user=${peer} size="small" />` : html`<span class="feed-icon"><${Icon} name="phone" /></span>`}
+    <a class="feed-link" href=${`/app/chats/${call.conversation_id}`}><${Body} text=${text} at=${call.created_at} /></a>
+  </li>`;
+}
+
+function SignIn({ row: session }) {
+  return html`<li class="feed-row"><span class="feed-icon"><${Icon} name="screen" /></span>
+    <a class="feed-link" href="/app/settings/devices"><${Body} text=${t("Signed in: {device}", { device: deviceName(session) })} at=${session.created_at} /></a>
+  </li>`;
+}
+
+const ROWS = { notification: Notification, call: Missed, "sign-in": SignIn };
+
 function Feed() {
-  const { notifications, hasMore, error } = useStore(store.notifications);
-  const removed = useStore(removals, ({ ids }) => ids);
-  const rows = w(() => (notifications ?? []).filter(({ id }) => !removed.has(id)), [notifications, removed]);
-  const { unread_count: unread } = useStore(store.unread);
+  const { entries, isLoaded, error, hasMore, position, load, loadOlder } = useFeed();
+  const unread = useUnread();
   const end = T(null);
   useTitle(t("Notifications"));
   const onReadAll = () => unread > 0 && store.notifications.readAll().catch(failed);
-  // What fails stands in the state.
-  const load = () => store.notifications.load().catch(() => {});
-  A(() => void load(), []);
+  A(() => onReturn(loadSignIns), []);
   A(() => {
     if (!end.current || !hasMore) return undefined;
-    const loadMore = () => store.notifications.loadOlder().catch(() => {});
-    const watcher = new IntersectionObserver(([entry]) => entry.isIntersecting && loadMore(), { rootMargin: "600px" });
+    const watcher = new IntersectionObserver(([entry]) => entry.isIntersecting && loadOlder(), { rootMargin: "600px" });
     watcher.observe(end.current);
     return () => watcher.disconnect();
-  }, [hasMore, rows.length]);
+  }, [hasMore, position]);
   return html`<main class="page"><header class="row spread"><h1 tabindex="-1">${t("Notifications")}</h1>
-      <button type="button" class="button" aria-disabled=${unread === 0} onClick=${onReadAll}>${t("Mark all as read")}</button></header>
-    ${!notifications && error && html`<${Retry} error=${error} onRetry=${load} />`}
-    ${!notifications && !error && html`<${Loading} />`}
-    ${notifications && rows.length === 0 && html`<div class="nothing"><${Icon} name="bell" size=${40} /><p class="muted">${t("No notifications yet.")}</p></div>`}
-    <ul class="feed" aria-label=${t("Notifications")}>${rows.map((row) => html`<${Row} key=${row.id} row=${row} />`)}</ul>
+      <div class="button-row"><button type="button" class="button" aria-disabled=${unread === 0} onClick=${onReadAll}>${t("Mark all as read")}</button>
+        <button type="button" class="icon-button" aria-label=${t("Notification settings")} title=${t("Notification settings")}
+          onClick=${() => navigate("/app/settings/notifications")}><${Icon} name="settings" /></button></div></header>
+    ${error && html`<${Retry} error=${error} onRetry=${load} />`}
+    ${!isLoaded && !error && html`<${Loading} />`}
+    ${isLoaded && !hasMore && entries.length === 0 && html`<div class="nothing"><${Icon} name="bell" size=${40} /><p class="muted">${t("No notifications yet.")}</p></div>`}
+    <ul class="feed" aria-label=${t("Notifications")}>${isLoaded && entries.map(({ kind, key, row }) => html`<${ROWS[kind]} key=${key} row=${row} />`)}</ul>
     <div ref=${end}></div>
   </main>`;
 }

@@ -1,7 +1,8 @@
 import { d, A, parley, t, html, failed, notice, T, config, app, F, signOut, ago, tn, day, LANGUAGES, supported, theme, useLanguage, setTheme, LIMITS, forThisUser, errorText, useTitle, Icon, navigate } from '../../first.js';
 import { useForm, digitsOf, Form, Submit, CodeField, Status, Switch, Select, Alert, Field, TextArea, SecondPasswordField, Username, PasswordField } from '../../forms.js';
-import { Avatar, nameOf, loadBlocks, focusAfter, Dialog, onReturn, turnNotificationsOn, turnNotificationsOff, notificationState, focusIfLost, copyText } from '../chats.js';
+import { Avatar, nameOf, loadBlocks, focusAfter, Dialog, onReturn, notificationState, turnNotificationsOn, turnNotificationsOff, focusIfLost, copyText } from '../chats.js';
 import { Mailbox } from '../verify.js';
+import { deviceName } from '../../device_name.js';
 import '../../auth_page.js';
 
 function Blocked() {
@@ -223,14 +224,6 @@ function Devices() {
 }
 
 const currentFirst = (sessions) => [...sessions].sort((one, other) => other.is_current - one.is_current);
-
-// What the server calls a browser is English: "Firefox on Linux". Apps bring a name of their own.
-const BROWSER_ON_SYSTEM = /^(\w+) on (Android|ChromeOS|iPad|iPhone|Linux|macOS|Windows)$/;
-
-function deviceName({ device_name: name }) {
-  const [, browser, system] = BROWSER_ON_SYSTEM.exec(name) || [];
-  return browser ? t("{browser} on {system}", { browser, system }) : name || t("Unknown device");
-}
 
 // Values that are saved one by one, each as soon as it is changed.
 
