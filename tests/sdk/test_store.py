@@ -178,6 +178,15 @@ def test_a_conversation_that_is_not_in_the_list(talk):
     """) == [True, True, None, "conversation_not_found"]
 
 
+def test_a_conversation_is_started_while_the_list_is_read_anew(people):
+    assert people.run("""
+      const { conversations } = state.alice.store;
+      const starting = conversations.start(state.bob.session.userId);
+      state.alice.emit("reload", { reason: "start", seq: 0 });
+      return (await starting).id === state.talk;
+    """)
+
+
 def test_what_was_seen_is_taken_off_the_counts_before_the_server_knows_it(talk):
     assert talk.run("""
       const { conversations, unread } = state.bob.store;

@@ -76,10 +76,20 @@ export class Conversations extends Part {
 
   /** The conversation with that user, which is opened if there is none. */
   async start(userId) {
-    const request = () => this.#parley.messages.startConversation({ user_id: userId });
-    const { conversation } = await this.#loads.run(request, ({ conversation: row }) => this.#put([row]));
-    this.#picked.add(conversation.id);
-    return this.getSnapshot().byId[conversation.id];
+    const { userId: own } = this.#parley.session;
+    let id;
+    const request = async () => {
+      const reply = await this.#parley.messages.startConversation({ user_id: userId });
+      ({ id } = reply.conversation);
+      return reply;
+    };
+    try {
+      await this.#loads.run(request, ({ conversation }) => this.#put([conversation]));
+    } catch (error) {
+      // When the list was read anew meanwhile, the conversation is there all the same.
+      if (id === undefined || own !== this.#parley.session.userId) throw error;
+    }
+    return this.loadOne(id);
   }
 
   // --- Reading ---------------------------------------------------------------------------------
