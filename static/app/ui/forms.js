@@ -2,6 +2,7 @@
 import { html, useEffect, useId, useRef, useState } from "../lib/html.js";
 import { t, tn } from "../lib/i18n.js";
 import { errorText } from "../lib/notices.js";
+import { Alert } from "./alert.js";
 import { useSeconds } from "./seconds.js";
 
 // What a required field asks for while it is empty, by the name of the field.
@@ -203,11 +204,6 @@ export function Submit({ form, label, kind = "primary" }) {
   const text = form.wait > 0 ? tn("Wait {n} second", "Wait {n} seconds", form.wait) : label;
   return html`<${Alert} text=${form.message} />
     <button class=${`button ${kind}`} type="submit" aria-disabled=${form.busy || form.wait > 0} aria-busy=${form.busy}>${text}</button>`;
-}
-
-// Read out as soon as it appears.
-export function Alert({ text }) {
-  return html`<div role="alert" class=${text ? "alert" : "alert-empty"}>${text}</div>`;
 }
 
 export function Status({ text }) {

@@ -2,8 +2,9 @@
 import { parley } from "../../client.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../../lib/html.js";
 import { t } from "../../lib/i18n.js";
+import { Alert } from "../../ui/alert.js";
 import { Dialog } from "../../ui/dialog.js";
-import { Alert, Form, Submit, useForm } from "../../ui/forms.js";
+import { Form, Submit, useForm } from "../../ui/forms.js";
 
 // A browser that protects from being recognized gives noise in place of what was drawn: then nothing can be cut out.
 function canReadCanvas() {

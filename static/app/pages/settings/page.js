@@ -7,7 +7,7 @@ import { useTitle } from "../../lib/title.js";
 import { navigate } from "../../router.js";
 import { signOut } from "../../session.js";
 import { app } from "../../state/app.js";
-import { Alert } from "../../ui/forms.js";
+import { Alert } from "../../ui/alert.js";
 import { Icon } from "../../ui/icon.js";
 import { Blocked } from "./blocked.js";
 import { Data } from "./data.js";
