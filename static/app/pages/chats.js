@@ -12,6 +12,7 @@ import { navigate, usePlace } from "../router.js";
 import { store } from "../state/store.js";
 import { Icon } from "../ui/icon.js";
 import { Loading } from "../ui/loading.js";
+import { FirstRun, useFirstRun } from "./first_run.js";
 
 function Empty() {
   useTitle(t("Chats"));
@@ -55,9 +56,10 @@ export default function Chats({ params }) {
   const hit = Number(new URLSearchParams(usePlace().search).get("message")) || null;
   const page = useRef(null);
   useShortcuts(page);
+  const isFirst = useFirstRun();
   return html`<main ref=${page} class=${`chats ${id || params.person ? "with-conversation" : ""}`}>
     <${Sidebar} id=${id} isHit=${hit !== null} />
-    ${params.person ? html`<${Starting} person=${params.person} />` : id ? html`<${Conversation} key=${id} id=${id} hit=${hit} />` : html`<${Empty} />`}
-    <${Hint} />
+    ${params.person ? html`<${Starting} person=${params.person} />` : id ? html`<${Conversation} key=${id} id=${id} hit=${hit} />` : isFirst ? html`<${FirstRun} />` : html`<${Empty} />`}
+    ${!isFirst && html`<${Hint} />`}
   </main>`;
 }
