@@ -103,7 +103,7 @@ def parser() -> argparse.ArgumentParser:
     one = commands.add_parser("screenshots", help="pictures of every page into var/screenshots; needs Chromium")
     one.set_defaults(action=screenshots)
     one.add_argument("--only", default="", help="pages whose name contains this")
-    one.add_argument("--readme", action="store_true", help="write the README's pictures to docs/images")
+    one.add_argument("--shown", action="store_true", help="write the pictures of the README and the landing page")
 
     one = commands.add_parser("reset", help="remove var/: database, mails, media, keys")
     one.set_defaults(action=reset)
@@ -168,7 +168,7 @@ def translations(options: argparse.Namespace) -> int:
 
 def screenshots(options: argparse.Namespace) -> int:
     setup(dev=True)
-    chosen = ["--only", options.only, *(["--readme"] if options.readme else [])]
+    chosen = ["--only", options.only, *(["--shown"] if options.shown else [])]
     command = [str(PYTHON), "-m", "tests.browser.screenshots", *chosen]
     return subprocess.run(command, cwd=ROOT, check=False).returncode
 

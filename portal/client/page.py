@@ -34,6 +34,7 @@ FIRST_SHEETS = ("css/tokens.css", "app/css/base.css", "app/css/shell.css", "app/
 BACKGROUND = dict(
     re.findall(r"--(light|dark), (#\w+)", (ROOT / "css/tokens.css").read_text().partition("--color-background:")[2])[:2]
 )
+SCHEMES = ("light", "dark")
 # The page offers to sign in as one of these demo users.
 DEMO_TITLES = {user.title for user in demo.DEMO_USERS if not user.is_staff}
 
@@ -46,14 +47,17 @@ def later_sheets() -> list[str]:
 
 def options(request: HttpRequest) -> dict[str, Any]:
     """Options for the client, embedded in the page; they are public, so they contain no secrets."""
+    logins = [login for login in demo_logins(request) if login.title in DEMO_TITLES]
+    ids = demo.user_ids(logins)
     return {
         "product": settings.PRODUCT_NAME,
         "developer": is_developer(request),
         "demo": [
-            {"name": login.title, "email": login.email, "password": login.password}
-            for login in demo_logins(request)
-            if login.title in DEMO_TITLES
+            {"id": ids[login.email], "name": login.title, "email": login.email, "password": login.password}
+            for login in logins
+            if login.email in ids
         ],
+        "pictures": {scheme: staticfiles_storage.url(f"app/pictures/landing-{scheme}.webp") for scheme in SCHEMES},
         "catalogs": catalog_addresses(),
         "sheets": later_sheets(),
         "switches": SWITCHES if is_developer(request) else sent_switches(),

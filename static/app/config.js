@@ -5,6 +5,7 @@ export const config = {
   product: "",
   developer: false,
   demo: [],
+  pictures: {},
   catalogs: {},
   sheets: [],
   switches: [],

@@ -1,6 +1,6 @@
 // The signed-in user of this window: the start, a sign-in, the end.
 import { Client } from "../sdk/parley/client.js";
-import { HOME, SIGNED_OUT } from "./addresses.js";
+import { SIGNED_OUT } from "./addresses.js";
 import { forThisUser, OWN_WINDOW, parley } from "./client.js";
 import { language, onLanguage } from "./lib/i18n.js";
 import { isKeeping, ofWindow, storedHere } from "./lib/stored.js";
@@ -9,16 +9,17 @@ import { navigate } from "./router.js";
 import { app } from "./state/app.js";
 
 // Signs in for this window only; the page loads anew with it, unless the browser keeps nothing over that.
-export async function signInWindow(login) {
+export async function signInWindow(login, next) {
   if (!isKeeping) {
+    app.set({ isDemo: true });
     await parley.auth.login(login);
-    navigate(HOME);
+    navigate(next);
     return;
   }
   const own = new Client({ storage: ofWindow });
   await own.auth.login(login);
   storedHere.setItem(OWN_WINDOW, "1");
-  location.assign(HOME);
+  location.assign(next);
 }
 
 export async function signOut(next = "/app/") {
@@ -67,7 +68,7 @@ export async function start() {
   onLanguage((code) => {
     parley.language = code;
   });
-  app.set({ status: parley.status });
+  app.set({ status: parley.status, isDemo: Boolean(storedHere.getItem(OWN_WINDOW)) });
   parley.on("status", ({ status, retryAt, reason }) =>
     app.set({ status, retryAt: retryAt ?? null, offlineReason: reason ?? null }),
   );

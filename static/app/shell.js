@@ -109,8 +109,13 @@ export function App() {
   useLinks();
   usePageTitle();
   useEffect(() => onLanguage(() => redraw((count) => count + 1)), []);
+  const known = useRef(null);
   useEffect(() => {
-    if (user?.language) useLanguage(user.language, { addresses: config.catalogs });
+    if (!user?.language) return;
+    // Visitors share a demo user: the page stays in the language of each, until they choose another one.
+    const isKept = app.getSnapshot().isDemo && !known.current;
+    known.current = user.language;
+    if (!isKept) useLanguage(user.language, { addresses: config.catalogs });
   }, [user?.language]);
 
   const signedIn = Boolean(user);

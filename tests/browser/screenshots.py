@@ -1,7 +1,7 @@
 """Pictures of every page: light and dark, on a phone and a desktop, in English and Arabic.
 
-`python -m tests.browser.screenshots [--only NAME] [--readme]` starts a server with demo users, writes to
-var/screenshots and prints the folder. `--readme` writes the pictures of the README to docs/images instead.
+`python -m tests.browser.screenshots [--only NAME] [--shown]` starts a server with demo users, writes to
+var/screenshots and prints the folder. `--shown` writes the pictures that the README and the landing page show.
 Run as `python3 dev.py screenshots`.
 """
 
@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from playwright.sync_api import Browser, Page
 from tqdm import tqdm
 
@@ -26,7 +27,8 @@ from tests.server import ROOT, RunningServer
 
 FOLDER = ROOT / "var" / "screenshots"
 README_FOLDER = ROOT / "docs" / "images"
-SIZES = {"phone": {"width": 360, "height": 740}, "desktop": {"width": 1280, "height": 800}}
+LANDING_FOLDER = ROOT / "static" / "app" / "pictures"
+SIZES = {"phone": {"width": 390, "height": 844}, "desktop": {"width": 1280, "height": 800}}
 SCHEMES = ("light", "dark")
 LANGUAGES = ("en", "ar")
 # Name of the picture: path. `{chat}` is the conversation of Alice and Bob.
@@ -53,17 +55,22 @@ OWN_PAGES = {
     "settings-security": "/app/settings/security",
     "settings-privacy": "/app/settings/privacy",
 }
+# Of someone who has no conversation yet.
+NEW_PAGES = {"first-run": "/app/chats"}
 # Between the first and the second password.
 STEP_PAGES = {"two-step": "/app/two-step", "recovery": "/app/recovery"}
 # Alice is called by Bob while this page is open.
 CALL_PAGES = {"ring": "/app/chats/{chat}", "call": "/app/chats/{chat}"}
-PAGES = OPEN_PAGES | STEP_PAGES | OWN_PAGES | CALL_PAGES
+PAGES = OPEN_PAGES | STEP_PAGES | NEW_PAGES | OWN_PAGES | CALL_PAGES
 # Picture of the README: page, size, colours.
 README_PICTURES = {
     "conversation": ("conversation", "desktop", "light"),
     "conversation-phone": ("conversation", "phone", "dark"),
     "reference": ("docs-reference", "desktop", "light"),
 }
+# As large as the landing page shows it at most (pages/landing.js), for screens with half as many points again.
+LANDING_SIZE = {"width": 760, "height": 540}
+LANDING_SCALE = 1.5
 
 
 def settle(page) -> None:
@@ -71,6 +78,17 @@ def settle(page) -> None:
     page.wait_for_load_state("networkidle")
     page.evaluate("document.fonts.ready")
     page.wait_for_timeout(150)
+
+
+# What the people of the pictures say: those in the list, and the two whose conversation is open.
+OTHERS = {"Olga Lind": "The tickets are here", "Omar Said": "See you there", "Mei Tan": "Thank you for the book"}
+TALK = (
+    ("Bob", "Shall we look at the route for Saturday?"),
+    ("Alice", "Yes. The path along the river is *open again*, I walked a part of it this morning."),
+    ("Bob", "Good. How long will it take us?"),
+    ("Alice", "Four hours, with an hour for lunch."),
+    ("Bob", "Then I bring the map, and you bring the coffee."),
+)
 
 
 class Studio:
@@ -82,9 +100,20 @@ class Studio:
         alice, bob = (Api(server, self.logins[name]) for name in ("Alice", "Bob"))
         self.alice = alice
         self.chat = alice.chat_with(bob)
-        bob.send(self.chat, "Shall we look at the route for Saturday?")
-        alice.send(self.chat, "Yes. The path along the river is open again.")
-        bob.send(self.chat, "Good. I bring the map, you bring the coffee ☕")
+        for name, text in OTHERS.items():
+            first_name, last_name = name.split()
+            person = Person(server, first_name)
+            person.api.patch("/profile", json={"last_name": last_name}).raise_for_status()
+            chat = person.api.post("/messages/conversations", json={"user_id": alice.user["id"]}).json()["conversation"]
+            person.api.post(f"/messages/conversations/{chat['id']}/messages", json={"body": text}).raise_for_status()
+            # The last one stays unread.
+            if name != list(OTHERS)[-1]:
+                alice.http.post(f"/messages/conversations/{chat['id']}/read", json={}).raise_for_status()
+        for speaker, text in TALK:
+            said = {"Alice": alice, "Bob": bob}[speaker].send(self.chat, text)
+        for reader in (bob, alice):
+            reader.http.post(f"/messages/conversations/{self.chat}/read", json={}).raise_for_status()
+        alice.http.post(f"/messages/messages/{said['id']}/reactions", json={"emoji": "❤"}).raise_for_status()
 
     @cached_property
     def cautious(self) -> Person:
@@ -93,10 +122,19 @@ class Studio:
         person.turn_on_two_step()
         return person
 
+    @cached_property
+    def newcomer(self) -> Person:
+        return Person(self.server, "Nora")
+
     def take(self, name: str, target: Path, *, size: str, scheme: str, language: str) -> None:
-        options = {"viewport": SIZES[size], "color_scheme": scheme, "locale": language, "reduced_motion": "reduce"}
+        self.draw(name, target, {"viewport": SIZES[size], "color_scheme": scheme, "locale": language})
+
+    def draw(self, name: str, target: Path, options: dict[str, Any]) -> None:
+        language = options["locale"]
+        options["reduced_motion"] = "reduce"
         # Of a signed-in user the account decides.
-        self.alice.http.patch("/profile", json={"language": language}).raise_for_status()
+        reader = self.newcomer.api if name in NEW_PAGES else self.alice.http
+        reader.patch("/profile", json={"language": language}).raise_for_status()
         with contextlib.ExitStack() as stack:
             page = self.page_of(name, stack, options)
             if name not in OPEN_PAGES:
@@ -115,8 +153,9 @@ class Studio:
             context = stack.enter_context(contextlib.closing(self.chromium.new_context(**options)))
             return context.new_page()
         login = self.logins["Alice"]
-        if name in STEP_PAGES:
-            login = {"email": self.cautious.email, "password": self.cautious.password}
+        if name in STEP_PAGES | NEW_PAGES:
+            person = self.cautious if name in STEP_PAGES else self.newcomer
+            login = {"email": person.email, "password": person.password}
         return stack.enter_context(contextlib.closing(Window(self.chromium, self.server, login, **options))).page
 
     def ring(self, stack: contextlib.ExitStack, page: Page, *, answered: bool) -> None:
@@ -149,14 +188,26 @@ def take_all(chromium: Browser, folder: Path = FOLDER, *, only: str = "") -> lis
     return written
 
 
-def take_readme(chromium: Browser) -> list[Path]:
-    """Writes the pictures of the README."""
+def take_shown(chromium: Browser) -> list[Path]:
+    """Writes the pictures that the README and the landing page show."""
     written = []
-    with running_studio(chromium) as studio:
+    with contextlib.ExitStack() as stack:
+        studio = stack.enter_context(running_studio(chromium))
+        # Bob is online.
+        bob = stack.enter_context(contextlib.closing(Window(chromium, studio.server, studio.logins["Bob"])))
+        bob.open()
         for picture, (name, size, scheme) in README_PICTURES.items():
             target = README_FOLDER / f"{picture}.png"
             studio.take(name, target, size=size, scheme=scheme, language="en")
             written.append(target)
+        for scheme in SCHEMES:
+            target = LANDING_FOLDER / f"landing-{scheme}.png"
+            look = {"viewport": LANDING_SIZE, "device_scale_factor": LANDING_SCALE, "color_scheme": scheme}
+            studio.draw("conversation", target, {**look, "locale": "en"})
+            with Image.open(target) as drawn:
+                drawn.convert("RGB").save(target.with_suffix(".webp"), quality=80, method=6)
+            target.unlink()
+            written.append(target.with_suffix(".webp"))
     return written
 
 
@@ -174,8 +225,9 @@ def running_studio(chromium: Browser) -> Iterator[Studio]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="dev.py screenshots", description=__doc__.partition("\n")[0])
     parser.add_argument("--only", default="", help="pages whose name contains this")
-    parser.add_argument("--readme", action="store_true", help="write the README's pictures to docs/images")
+    parser.add_argument("--shown", action="store_true", help="write the pictures of the README and the landing page")
     options = parser.parse_args()
     with browser() as opened:
-        pictures = take_readme(opened) if options.readme else take_all(opened, only=options.only)
-    print(f"{len(pictures)} pictures in {pictures[0].parent.relative_to(ROOT)}/" if pictures else "No such page.")
+        pictures = take_shown(opened) if options.shown else take_all(opened, only=options.only)
+    folders = sorted({f"{path.parent.relative_to(ROOT)}/" for path in pictures})
+    print(f"{len(pictures)} pictures in {', '.join(folders)}" if pictures else "No such page.")

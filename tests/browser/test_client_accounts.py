@@ -34,6 +34,8 @@ def test_a_demo_person_is_one_click_away(window):
         assert alice.page.get_by_role("link", name=name).is_visible()
     alice.click("Open as Alice")
     alice.signed_in()
+    # Inside the conversation of the two.
+    alice.page.get_by_role("heading", name="Bob Baker").wait_for()
     # A second window of the same browser signs in as another user.
     bob = alice.context.new_page()
     bob.goto(alice.server.base + "/app/")

@@ -13,8 +13,13 @@ from tests.browser.long_conversation import Meter, held, receive, stretch
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(300)]
 FIRST_PAGE_BYTES = 60 * 1024
 FIRST_CHAT_REQUESTS = 40
-TRANSFERRED = """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+PICTURE = "/app/pictures/"
+# Of all that is not a picture, which comes when the page is there.
+TRANSFERRED = """(picture) => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+  .filter((entry) => !entry.name.includes(picture))
   .reduce((sum, entry) => sum + entry.encodedBodySize, 0)"""
+PICTURES = """(picture) => performance.getEntriesByType("resource").filter((entry) => entry.name.includes(picture))
+  .map((entry) => [entry.name, entry.encodedBodySize, entry.startTime])"""
 
 # Counts the messages that are put into the page from now on.
 COUNT_DRAWN = """() => {
@@ -41,7 +46,30 @@ def test_a_first_page_is_small(chromium, server, path):
     page = context.new_page()
     complaints = watch(page, server.base)
     page.goto(server.base + path, wait_until="networkidle")
-    assert 20 * 1024 < page.evaluate(TRANSFERRED) <= FIRST_PAGE_BYTES
+    assert 20 * 1024 < page.evaluate(TRANSFERRED, PICTURE) <= FIRST_PAGE_BYTES
+    assert complaints == []
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_picture_of_the_first_page_comes_last_and_in_one_colour(chromium, server, scheme):
+    context = chromium.new_context(color_scheme=scheme)
+    page = context.new_page()
+    complaints = watch(page, server.base)
+    page.goto(server.base)
+    picture = page.get_by_role("img", name="A conversation")
+    expect(picture).to_be_visible()
+    page.wait_for_function("() => [...document.images].some((image) => image.naturalWidth > 1000 && image.complete)")
+    page.wait_for_load_state("networkidle")
+    [[name, size, start]] = page.evaluate(PICTURES, PICTURE)
+    assert f"landing-{scheme}." in name
+    assert 5 * 1024 < size <= 60 * 1024
+    rest = page.evaluate(
+        """(picture) => performance.getEntriesByType("resource").filter((entry) => !entry.name.includes(picture))
+        .map((entry) => entry.responseEnd)""",
+        PICTURE,
+    )
+    assert start > max(rest)
     assert complaints == []
     context.close()
 

@@ -1,19 +1,15 @@
-// The first page: try it as a demo user, sign in, or create an account.
+// The first page: what it looks like, try it as a demo user, sign in, or create an account.
 import { config, ICON } from "../config.js";
 import { html, useEffect, useState } from "../lib/html.js";
 import { LANGUAGES, language, t, useLanguage } from "../lib/i18n.js";
-import { errorText } from "../lib/notices.js";
 import { useTitle } from "../lib/title.js";
-import { signInWindow } from "../session.js";
-import { Alert } from "../ui/forms.js";
 import { Icon } from "../ui/icon.js";
-import { NothingKept } from "./auth_page.js";
+import { Demo } from "./demo.js";
 
 const chooseLanguage = ({ currentTarget }) => useLanguage(currentTarget.value, { addresses: config.catalogs });
 
 export default function Landing({ query }) {
   useTitle("");
-  const { demo } = config;
   return html`<main class="landing">
     <div class="landing-text">
       <p class="landing-brand"><img src=${ICON} alt="" width="48" height="48" /><span>${config.product}</span></p>
@@ -24,7 +20,8 @@ export default function Landing({ query }) {
         <a class="button" href="/app/sign-in">${t("Sign in")}</a>
       </p>
     </div>
-    ${demo.length > 0 && html`<${Demo} people=${demo} wanted=${query.as} />`}
+    <${Picture} />
+    ${config.demo.length > 0 && html`<${Demo} wanted=${query.as} />`}
     <ul class="landing-facts">
       <li><${Icon} name="chats" /><span>${t("Sent, delivered, read: see the status of each message.")}</span></li>
       <li><${Icon} name="camera" /><span>${t("Calls go directly from one person to the other.")}</span></li>
@@ -38,50 +35,22 @@ export default function Landing({ query }) {
   </main>`;
 }
 
-const OPEN = { Alice: () => t("Open as Alice"), Bob: () => t("Open as Bob") };
+// After all that the page needs: who signs in at once does not load it.
+const PICTURE_MS = 1000;
 
-// Beside this window, as wide as half of the screen.
-function openBeside(person) {
-  const width = Math.max(360, Math.floor(screen.availWidth / 2));
-  const place = `popup,noopener,width=${width},height=${screen.availHeight},left=${screen.availWidth - width},top=0`;
-  open(`/app/?as=${person.name.toLowerCase()}`, "_blank", place);
-}
-
-function Demo({ people, wanted }) {
-  const [problem, setProblem] = useState("");
-  const [busy, setBusy] = useState(false);
-  async function enter(person) {
-    setBusy(true);
-    setProblem("");
-    try {
-      await signInWindow({ email: person.email, password: person.password });
-    } catch (error) {
-      setProblem(errorText(error));
-      setBusy(false);
-    }
-  }
+// A conversation, in the colours of the page. The one of the other colours is not loaded.
+function Picture() {
+  const [isWanted, setWanted] = useState(false);
   useEffect(() => {
-    const person = people.find(({ name }) => name.toLowerCase() === wanted);
-    if (person) enter(person);
+    const timer = setTimeout(() => setWanted(true), PICTURE_MS);
+    return () => clearTimeout(timer);
   }, []);
-  const [alice, bob] = people;
-  const both = () => {
-    openBeside(bob);
-    enter(alice);
-  };
-  return html`<section class="card demo" aria-labelledby="demo-title">
-    <h2 id="demo-title">${t("Try it now")}</h2>
-    <p>${t("Alice and Bob are demo users. Open each in a window of its own, and let them talk side by side.")}</p>
-    <p class="landing-actions">
-      ${people
-        .filter((person) => OPEN[person.name])
-        .map(
-          (person) => html`<button key=${person.name} class="button" disabled=${busy}
-        onClick=${() => enter(person)}>${OPEN[person.name]()}</button>`,
-        )}
-      ${bob && html`<button class="button quiet" disabled=${busy} onClick=${both}>${t("Both side by side")}</button>`}
-    </p>
-    <${NothingKept} />
-    <${Alert} text=${problem} />
-  </section>`;
+  const alt = t("A conversation: messages with their times and ticks, and the list of chats beside it");
+  return html`<div class="landing-picture">${
+    isWanted &&
+    Object.entries(config.pictures).map(
+      ([scheme, address]) =>
+        html`<img key=${scheme} class=${scheme} src=${address} alt=${alt} width="760" height="540" loading="lazy" />`,
+    )
+  }</div>`;
 }

@@ -3,6 +3,8 @@ import { createStore } from "../lib/store.js";
 
 export const app = createStore({
   user: null,
+  // Signed in as a demo user for this window.
+  isDemo: false,
   status: "connecting",
   retryAt: null,
   // What signed-in users need could not be loaded.
