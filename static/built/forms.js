@@ -1,4 +1,5 @@
 import { d, useSeconds, T, A, html, tn, t, errorText, P } from './first.js';
+import { Alert } from './alert.js';
 
 // Forms: fields with their labels and errors, and one way to send them.
 
@@ -203,13 +204,8 @@ function Submit({ form, label, kind = "primary" }) {
     <button class=${`button ${kind}`} type="submit" aria-disabled=${form.busy || form.wait > 0} aria-busy=${form.busy}>${text}</button>`;
 }
 
-// Read out as soon as it appears.
-function Alert({ text }) {
-  return html`<div role="alert" class=${text ? "alert" : "alert-empty"}>${text}</div>`;
-}
-
 function Status({ text }) {
   return html`<div aria-live="polite" class=${text ? "done" : "alert-empty"}>${text}</div>`;
 }
 
-export { Alert, Checkbox, CodeField, Field, Form, PasswordField, SecondPasswordField, Select, Status, Submit, Switch, TextArea, Username, digitsOf, useForm };
+export { Checkbox, CodeField, Field, Form, PasswordField, SecondPasswordField, Select, Status, Submit, Switch, TextArea, Username, digitsOf, useForm };

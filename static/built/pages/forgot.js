@@ -1,6 +1,7 @@
 import { t, html, parley, navigate } from '../first.js';
 import { useForm, Form, Field, Submit } from '../forms.js';
 import { useFirstField, AuthPage } from '../auth_page.js';
+import '../alert.js';
 
 function Forgot({ query }) {
   const form = useForm({ email: query.email || "" }, async ({ email }) => {

@@ -3,6 +3,7 @@ import { useForm, Form, Field, Submit } from '../forms.js';
 import { useFirstField, AuthPage } from '../auth_page.js';
 import { goOn } from './signin.js';
 import { useFirstStep, StartAgain } from './two_step.js';
+import '../alert.js';
 
 // A recovery code in place of the second password.
 

@@ -2,6 +2,7 @@ import { t, config, html, LIMITS, parley, navigate } from '../first.js';
 import { useForm, Form, CodeField, PasswordField, Submit, Username, Field, digitsOf } from '../forms.js';
 import { useFirstField, AuthPage } from '../auth_page.js';
 import { Mailbox } from './verify.js';
+import '../alert.js';
 
 function Reset({ query }) {
   const known = query.email || "";

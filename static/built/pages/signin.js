@@ -1,6 +1,7 @@
 import { t, html, parley, navigate, nextPage } from '../first.js';
 import { useForm, Form, Field, PasswordField, Submit, Status } from '../forms.js';
 import { useFirstField, AuthPage } from '../auth_page.js';
+import '../alert.js';
 
 // What follows a sign-in: the second step, the code for an address that is not confirmed yet, or the page that was asked for.
 function goOn(query) {

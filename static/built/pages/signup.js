@@ -1,6 +1,7 @@
 import { language, LIMITS, LANGUAGES, t, html, useLanguage, config, parley, navigate } from '../first.js';
 import { useForm, Form, Field, PasswordField, Select, Submit } from '../forms.js';
 import { useFirstField, AuthPage } from '../auth_page.js';
+import '../alert.js';
 
 function SignUp() {
   const initial = { first_name: "", last_name: "", email: "", password: "", language: language() };

@@ -2,6 +2,7 @@ import { d, t, html, parley, A, navigate, SIGN_IN } from '../first.js';
 import { useForm, Form, SecondPasswordField, Checkbox, Submit, Status } from '../forms.js';
 import { useFirstField, AuthPage } from '../auth_page.js';
 import { goOn } from './signin.js';
+import '../alert.js';
 
 // The second step of a sign-in: the second password, or a code by e-mail in its place.
 

@@ -1,6 +1,7 @@
 import { useStore, app, d, A, navigate, HOME, t, config, signOut, html, parley, loadProfile } from '../first.js';
 import { useForm, Form, CodeField, Submit, Status, Field, digitsOf } from '../forms.js';
 import { useFirstField, AuthPage } from '../auth_page.js';
+import '../alert.js';
 
 // The code that proves an address.
 
