@@ -80,6 +80,9 @@ def test(options: argparse.Namespace) -> int:
 
     if options.all:
         failed += [f"left out: {part}" for part in left_out]
+    # Not every system has it among its packages.
+    if not any(shutil.which(name) for name in FIREFOX):
+        left_out.append("the walk in Firefox: no Firefox (apt-get install firefox-esr)")
     say()
     for name, _, last in ended:
         say(f"{name}: {last}")
@@ -158,6 +161,7 @@ class PytestRun:
 # Every checkout has its own name, because two may be tested at the same time.
 DEFAULT_DATABASE = "postgres://postgres@127.0.0.1:5432/parley_" + hashlib.sha256(bytes(ROOT)).hexdigest()[:8]
 DEFAULT_REDIS = "redis://127.0.0.1:6379/0"
+FIREFOX = ("firefox-esr", "firefox")
 CHROMIUM = ("/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome")
 
 
