@@ -3195,6 +3195,7 @@ const PATHS = {
   smile: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM8.5 14.5a4.5 4.5 0 0 0 7 0M9 9.5v.1M15 9.5v.1",
   trash: "M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13M10 11v5M14 11v5",
   up: "M6 15l6-6 6 6",
+  user: "M12 4a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM4.5 20a7.5 7.5 0 0 1 15 0",
   zoomIn: "M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM16 16l4.5 4.5M8 11h6M11 8v6",
   zoomOut: "M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM16 16l4.5 4.5M8 11h6",
 };
@@ -3327,6 +3328,7 @@ const config = {
   product: "",
   developer: false,
   demo: [],
+  pictures: {},
   catalogs: {},
   sheets: [],
   switches: [],
@@ -3385,6 +3387,8 @@ const nextPage = (query) => (query.next?.startsWith("/app/") ? query.next : HOME
 
 const app = createStore({
   user: null,
+  // Signed in as a demo user for this window.
+  isDemo: false,
   status: "connecting",
   retryAt: null,
   // What signed-in users need could not be loaded.
@@ -3398,16 +3402,17 @@ const app = createStore({
 // The signed-in user of this window: the start, a sign-in, the end.
 
 // Signs in for this window only; the page loads anew with it, unless the browser keeps nothing over that.
-async function signInWindow(login) {
+async function signInWindow(login, next) {
   if (!isKeeping) {
+    app.set({ isDemo: true });
     await parley.auth.login(login);
-    navigate(HOME);
+    navigate(next);
     return;
   }
   const own = new Client({ storage: ofWindow });
   await own.auth.login(login);
   storedHere.setItem(OWN_WINDOW, "1");
-  location.assign(HOME);
+  location.assign(next);
 }
 
 async function signOut(next = "/app/") {
@@ -3456,7 +3461,7 @@ async function start() {
   onLanguage((code) => {
     parley.language = code;
   });
-  app.set({ status: parley.status });
+  app.set({ status: parley.status, isDemo: Boolean(storedHere.getItem(OWN_WINDOW)) });
   parley.on("status", ({ status, retryAt, reason }) =>
     app.set({ status, retryAt: retryAt ?? null, offlineReason: reason ?? null }),
   );
@@ -3670,8 +3675,13 @@ function App() {
   useLinks();
   usePageTitle();
   A(() => onLanguage(() => redraw((count) => count + 1)), []);
+  const known = T(null);
   A(() => {
-    if (user?.language) useLanguage(user.language, { addresses: config.catalogs });
+    if (!user?.language) return;
+    // Visitors share a demo user: the page stays in the language of each, until they choose another one.
+    const isKept = app.getSnapshot().isDemo && !known.current;
+    known.current = user.language;
+    if (!isKept) useLanguage(user.language, { addresses: config.catalogs });
   }, [user?.language]);
 
   const signedIn = Boolean(user);

@@ -885,10 +885,20 @@ class Conversations extends Part {
 
   /** The conversation with that user, which is opened if there is none. */
   async start(userId) {
-    const request = () => this.#parley.messages.startConversation({ user_id: userId });
-    const { conversation } = await this.#loads.run(request, ({ conversation: row }) => this.#put([row]));
-    this.#picked.add(conversation.id);
-    return this.getSnapshot().byId[conversation.id];
+    const { userId: own } = this.#parley.session;
+    let id;
+    const request = async () => {
+      const reply = await this.#parley.messages.startConversation({ user_id: userId });
+      ({ id } = reply.conversation);
+      return reply;
+    };
+    try {
+      await this.#loads.run(request, ({ conversation }) => this.#put([conversation]));
+    } catch (error) {
+      // When the list was read anew meanwhile, the conversation is there all the same.
+      if (id === undefined || own !== this.#parley.session.userId) throw error;
+    }
+    return this.loadOne(id);
   }
 
   // --- Reading ---------------------------------------------------------------------------------
@@ -2236,9 +2246,9 @@ async function prepareImage(file, { maxBytes = LIMITS.imageBytes, maxSide = LIMI
 
 // Drafts by conversation; stored in this browser for the signed-in user.
 
-const key$2 = () => `parley.drafts.${parley.session.userId}`;
+const key$3 = () => `parley.drafts.${parley.session.userId}`;
 
-const read$2 = () => readStored(stored, key$2(), {});
+const read$2 = () => readStored(stored, key$3(), {});
 
 const draftOf = (id) => read$2()[id] ?? "";
 
@@ -2246,21 +2256,21 @@ function keepDraft(id, text) {
   const drafts = read$2();
   if (text.trim()) drafts[id] = text;
   else delete drafts[id];
-  stored.setItem(key$2(), JSON.stringify(drafts));
+  stored.setItem(key$3(), JSON.stringify(drafts));
 }
 
 // Calls `act` with what another tab has made of the draft. Returns the function that ends this.
 function onDraft(id, act) {
-  const onStorage = (event) => (event.key === null || event.key === key$2()) && act(draftOf(id));
+  const onStorage = (event) => (event.key === null || event.key === key$3()) && act(draftOf(id));
   addEventListener("storage", onStorage);
   return () => removeEventListener("storage", onStorage);
 }
 
 // Like the messages that wait to be sent, the drafts go when the sign-in is ended, here or from another device.
 function listen$2() {
-  let own = key$2();
+  let own = key$3();
   parley.on("signedin", () => {
-    own = key$2();
+    own = key$3();
   });
   parley.on("signedout", ({ forget }) => {
     if (forget) stored.removeItem(own);
@@ -2939,21 +2949,21 @@ function Composer({ id, reply, editing, names, onEnd, onEditLast, onSent, onSave
 
 // Conversations that make no browser notifications; kept in this browser for the signed-in user.
 
-const key$1 = () => `parley.muted.${parley.session.userId}`;
+const key$2 = () => `parley.muted.${parley.session.userId}`;
 
-const read$1 = () => readStored(stored, key$1(), []);
+const read$1 = () => readStored(stored, key$2(), []);
 
 const muted = createStore({ ids: read$1() });
 
 function setMuted(id, value) {
   const ids = read$1().filter((other) => other !== id);
   if (value) ids.push(id);
-  stored.setItem(key$1(), JSON.stringify(ids));
+  stored.setItem(key$2(), JSON.stringify(ids));
   muted.set({ ids });
 }
 
 parley.on("signedin", () => muted.set({ ids: read$1() }));
-addEventListener("storage", (event) => event.key === key$1() && muted.set({ ids: read$1() }));
+addEventListener("storage", (event) => event.key === key$2() && muted.set({ ids: read$1() }));
 
 // A button that opens a menu: arrows move, Enter chooses, Escape leads back to the button.
 
@@ -3095,9 +3105,9 @@ function Header({ id, row, name, blockedByMe, newest, searching, searchButton, o
 
 // Where the signed-in user stands in each conversation, kept for this tab: a reload leads back to it.
 
-const key = () => `parley.places.${parley.session.userId}`;
+const key$1 = () => `parley.places.${parley.session.userId}`;
 
-const read = () => readStored(storedHere, key(), {});
+const read = () => readStored(storedHere, key$1(), {});
 
 const placeOf = (id) => read()[id] ?? null;
 
@@ -3117,7 +3127,7 @@ function write() {
     else delete places[id];
   }
   waiting$1.clear();
-  if (parley.session.isSignedIn) storedHere.setItem(key(), JSON.stringify(places));
+  if (parley.session.isSignedIn) storedHere.setItem(key$1(), JSON.stringify(places));
 }
 
 addEventListener("pagehide", write);
@@ -4562,7 +4572,7 @@ function Hint() {
 
 const FIELDS = "input, textarea, select, [contenteditable], [role=menu], dialog";
 
-function focusSearch(page) {
+function focusSearch$1(page) {
   const box = page.querySelector(".side input[type=search]");
   if (!box?.checkVisibility?.()) return false;
   box.focus();
@@ -4592,7 +4602,7 @@ function useShortcuts(page) {
       const isOrder = ctrlKey || metaKey;
       const step = { ArrowDown: 1, ArrowUp: -1 }[key];
       if (isOrder && !altKey && !shiftKey && key.toLowerCase() === "k") {
-        if (focusSearch(page.current)) event.preventDefault();
+        if (focusSearch$1(page.current)) event.preventDefault();
       } else if (altKey && !isOrder && !shiftKey && step) {
         if (openNext(page.current, step)) event.preventDefault();
       } else if ([...key].length === 1 && key !== " " && !isOrder && !altKey) {
@@ -4820,6 +4830,68 @@ function Sidebar({ id, isHit }) {
   </div>`;
 }
 
+// In place of a conversation as long as a user has none: what to do first.
+
+const key = () => `parley.welcomed.${parley.session.userId}`;
+
+const welcome = createStore({ isOver: false });
+
+// Nobody has written yet, and it was not closed before.
+function useFirstRun() {
+  const isEmpty = useStore(store.conversations, ({ conversations }) =>
+    conversations?.every((row) => !row.last_message),
+  );
+  const isOver = useStore(welcome, (state) => state.isOver);
+  return isEmpty && !isOver && !stored.getItem(key());
+}
+
+const focusSearch = () => /** @type {HTMLElement} */ (document.querySelector(".side input"))?.focus();
+
+function FirstRun() {
+  useTitle(t("Chats"));
+  const user = useStore(app, (state) => state.user);
+  const [notifications, setNotifications] = d(notificationState());
+  const [copied, setCopied] = d(false);
+  const close = () => {
+    stored.setItem(key(), "1");
+    welcome.set({ isOver: true });
+    focusSearch();
+  };
+  const copy = () => copyText(user.username).then(() => setCopied(true), failed);
+  const outcome = T(null);
+  const turnOn = () =>
+    turnNotificationsOn().then((state) => {
+      setNotifications(state);
+      focusIfLost(outcome.current);
+    }, failed);
+  return html`<section class="conversation first-run" aria-labelledby="first-run"><div class="first-run-page">
+    <h2 id="first-run">${t("Welcome, {name}", { name: user.first_name })}</h2>
+    <ol class="steps">
+      <li><${Icon} name="search" /><div><h3>${t("Find someone")}</h3>
+        <p class="muted">${t("Search for a name or a username, and write the first message.")}</p>
+        <button type="button" class="button" onClick=${focusSearch}>${t("Find people")}</button></div></li>
+      <li><${Icon} name="user" /><div><h3>${t("Let others find you")}</h3>
+        <p class="muted">${t("Tell them your username:")} <bdi class="own-name" dir="ltr">@${user.username}</bdi></p>
+        <p class="button-row"><button type="button" class="button" onClick=${copy}>${t("Copy username")}</button>
+          <a class="quiet-link" href="/app/settings/profile">${t("Change it, or add a picture")}</a>
+          <span role="status" class="small muted">${copied && t("Copied")}</span></p></div></li>
+      ${
+        notifications !== "unsupported" &&
+        html`<li><${Icon} name="bell" /><div><h3>${t("Notice new messages")}</h3>
+        <p ref=${outcome} class="muted" role="status" tabindex="-1">${STATES[notifications]()}</p>
+        ${notifications === "off" && html`<button type="button" class="button" onClick=${turnOn}>${t("Turn on notifications")}</button>`}</div></li>`
+      }
+    </ol>
+    <p><button type="button" class="text-button" onClick=${close}>${t("Hide these steps")}</button></p>
+  </div></section>`;
+}
+
+const STATES = {
+  on: () => t("Notifications are on"),
+  off: () => t("Get a notification while this window is in the background."),
+  denied: () => t("This browser blocks notifications. Allow them in its settings for this page."),
+};
+
 // The page of the conversations: the list, and the one that is open. On a phone one of the two.
 
 
@@ -4865,10 +4937,11 @@ function Chats({ params }) {
   const hit = Number(new URLSearchParams(usePlace().search).get("message")) || null;
   const page = T(null);
   useShortcuts(page);
+  const isFirst = useFirstRun();
   return html`<main ref=${page} class=${`chats ${id || params.person ? "with-conversation" : ""}`}>
     <${Sidebar} id=${id} isHit=${hit !== null} />
-    ${params.person ? html`<${Starting} person=${params.person} />` : id ? html`<${Conversation} key=${id} id=${id} hit=${hit} />` : html`<${Empty} />`}
-    <${Hint} />
+    ${params.person ? html`<${Starting} person=${params.person} />` : id ? html`<${Conversation} key=${id} id=${id} hit=${hit} />` : isFirst ? html`<${FirstRun} />` : html`<${Empty} />`}
+    ${!isFirst && html`<${Hint} />`}
   </main>`;
 }
 
@@ -5011,12 +5084,14 @@ function useFeed() {
 function Navigation() {
   const messages = useStore(store.unread, ({ message_unread_count: count }) => count);
   const unread = useUnread();
+  const user = useStore(app, (state) => state.user);
   useUnreadTitle(messages);
   return html`<nav class="rail" aria-label=${t("Main")}>
     <${NavLink} href="/app/chats"><${Icon} name="chats" /><span>${t("Chats")}</span><${Count} value=${messages} /><//>
     <${NavLink} href="/app/calls"><${Icon} name="phone" /><span>${t("Calls")}</span><//>
     <${NavLink} href="/app/notifications"><${Icon} name="bell" /><span>${t("Notifications")}</span><${Count} value=${unread} /><//>
     <${NavLink} href="/app/settings"><${Icon} name="settings" /><span>${t("Settings")}</span><//>
+    ${user && html`<a href="/app/settings/profile" class="rail-own"><${Avatar} user=${user} size="small" /><span class="cut" dir="auto">${nameOf(user)}</span><span class="visually-hidden">${t("your account")}</span></a>`}
   </nav>`;
 }
 

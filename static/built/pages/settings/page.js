@@ -1,6 +1,7 @@
 import { d, A, parley, t, html, failed, notice, T, config, app, F, signOut, ago, tn, day, LANGUAGES, supported, theme, useLanguage, setTheme, LIMITS, forThisUser, errorText, useTitle, Icon, navigate } from '../../first.js';
-import { useForm, digitsOf, Form, Submit, CodeField, Status, Switch, Select, Alert, Field, TextArea, SecondPasswordField, Username, PasswordField } from '../../forms.js';
+import { Alert } from '../../alert.js';
 import { Avatar, nameOf, loadBlocks, focusAfter, Dialog, onReturn, notificationState, turnNotificationsOn, turnNotificationsOff, focusIfLost, copyText } from '../chats.js';
+import { useForm, digitsOf, Form, Submit, CodeField, Status, Switch, Select, Field, TextArea, SecondPasswordField, Username, PasswordField } from '../../forms.js';
 import { Mailbox } from '../verify.js';
 import { deviceName } from '../../device_name.js';
 import '../../auth_page.js';
