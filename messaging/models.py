@@ -181,6 +181,9 @@ class Reaction(models.Model):
 class Report(models.Model):
     """A participant's report of a message to staff. The snapshot is kept when the message is deleted."""
 
+    # Of the row that a service returns: its message had been reported before.
+    is_repeated = False
+
     class State(models.TextChoices):
         OPEN = "open", _("open")
         RESOLVED = "resolved", _("resolved")

@@ -289,3 +289,5 @@ class ReactionsReply(OkReply, Shape):
 
 class ReportReply(OkReply):
     report_id = serializers.IntegerField()
+    reason = serializers.CharField(help_text="That of the first report of this message by this user, which stays.")
+    is_repeated = serializers.BooleanField(help_text="The user has reported this message before.")

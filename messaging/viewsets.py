@@ -255,4 +255,4 @@ class ReportViewSet(ViewSet):
     def create(self, request: Request, message_id: str) -> Response:
         data = checked(serializers.ReportInput, request.data)
         made = reports.report(reporter=request.user, message_id=message_id, **data)
-        return Response({"report_id": made.id}, status=201)
+        return Response({"report_id": made.id, "reason": made.reason, "is_repeated": made.is_repeated}, status=201)

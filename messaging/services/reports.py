@@ -59,6 +59,7 @@ def report(*, reporter: "User", message_id: object, reason: str, comment: str | 
             report_created.send(Report, report=row)
         else:
             _add_to(row.id, reason, comment)
+            row.is_repeated = True
     return row
 
 

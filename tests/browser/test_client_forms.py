@@ -171,3 +171,22 @@ def test_the_keys_of_an_input_method_do_not_leave_a_search(windows, people, chat
     alice.page.wait_for_timeout(300)
     expect(box).to_have_value("bak")
     expect(alice.page).to_have_url(re.compile("/app/chats$"))
+
+
+def test_a_second_report_of_a_message_says_that_the_first_one_stays(windows, people, chat):
+    people["Bob"].send(chat, "to be reported twice")
+    alice = windows("Alice").open_chat(chat)
+
+    def report(reason):
+        alice.article("to be reported twice").get_by_role("button", name="Message actions").click()
+        alice.page.get_by_role("menuitem", name="Report").click()
+        dialog = alice.page.get_by_role("dialog", name="Report message")
+        dialog.get_by_label(reason).check()
+        dialog.get_by_role("button", name="Send report").click()
+        expect(dialog).to_have_count(0)
+
+    report("Insults or threats")
+    expect(alice.page.locator(".notice")).to_contain_text("Thanks. Our team will review this message.")
+    report("Spam")
+    notice = alice.page.locator(".notice").filter(has_text="You have already reported this message")
+    expect(notice).to_contain_text("Insults or threats")

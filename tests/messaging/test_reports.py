@@ -16,7 +16,7 @@ def test_a_report_keeps_what_the_message_said(as_alice, as_bob, alice, bob, send
     sent = send_message(as_alice, "buy pills")
     reply = as_bob.post(message_path(sent["id"], "/report"), {"reason": "spam", "comment": " twice "}, status=201)
     report = Report.objects.get()
-    assert reply == {"ok": True, "report_id": report.id}
+    assert reply == {"ok": True, "report_id": report.id, "reason": "spam", "is_repeated": False}
     assert (report.reporter, report.reported, report.reason, report.comment) == (bob, alice, "spam", "twice")
     assert report.state == "open"
     as_alice.delete(message_path(sent["id"]))
@@ -28,7 +28,7 @@ def test_a_second_report_is_added_to_the_first(as_alice, as_bob, send_message):
     path = message_path(send_message(as_alice)["id"], "/report")
     first = as_bob.post(path, {"reason": "Insults or threats", "comment": "see above"}, status=201)
     for again in ({"reason": "spam", "comment": None}, {"reason": "spam"}, {"reason": "abuse", "comment": "and below"}):
-        assert as_bob.post(path, again, status=201) == first
+        assert as_bob.post(path, again, status=201) == first | {"is_repeated": True}
     for repeated in ({"reason": "Insults or threats", "comment": "see above"}, {"reason": "spam"}):
         as_bob.post(path, repeated, status=201)
     report = Report.objects.get()

@@ -13,6 +13,12 @@ const reasons = () => [
   ["other", t("Something else")],
 ];
 
+// The first reason stays. Apps may have others than these.
+function repeated(reason) {
+  const words = reasons().find(([value]) => value === reason)?.[1] ?? reason;
+  return t("You have already reported this message: {reason}. Our team has your report.", { reason: words });
+}
+
 export function Report({ message, onClose }) {
   const [reason, setReason] = useState("spam");
   const [comment, setComment] = useState("");
@@ -21,13 +27,13 @@ export function Report({ message, onClose }) {
     event.preventDefault();
     setBusy(true);
     try {
-      await parley.messages.report({
+      const reply = await parley.messages.report({
         message_id: message.id,
         reason,
         ...(comment.trim() ? { comment: comment.trim() } : {}),
       });
       onClose();
-      notice(t("Thanks. Our team will review this message."));
+      notice(reply.is_repeated ? repeated(reply.reason) : t("Thanks. Our team will review this message."));
     } catch (error) {
       setBusy(false);
       failed(error);
