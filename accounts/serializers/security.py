@@ -243,6 +243,9 @@ class ChangeEmailReply(NoticeReply):
 # --- Challenges and action tokens ------------------------------------------------------------------
 
 
+CHECKED_BEFORE = "Of the action, which needs it again: what is wrong with it is told before a code is mailed."
+
+
 class ChallengeInput(serializers.Serializer):
     action = TextField(
         max_length=64,
@@ -250,6 +253,12 @@ class ChallengeInput(serializers.Serializer):
         help_text=f"One of {', '.join(f'`{action}`' for action in Action)}. Dashes, capitals and the other order of words"
         " are accepted.",
     )
+    # What the action will be asked with.
+    current_password = PasswordField(required=False, help_text=CHECKED_BEFORE)
+    password = PasswordField(required=False, help_text=CHECKED_BEFORE)
+    new_password = PasswordField(required=False, help_text=CHECKED_BEFORE)
+    hint = HintField(help_text=CHECKED_BEFORE)
+    email = AddressField(required=False, help_text=CHECKED_BEFORE)
 
 
 class ChallengeReply(OkReply):

@@ -17,24 +17,28 @@ def _words(name: str) -> tuple[str, ...]:
 _BY_WORDS = {_words(action): action for action in Action} | {_words("regenerate_recovery_codes"): Action.RECOVERY_CODES}
 
 
-def challenge(*, user: User, session: Session, action: str) -> str:
-    """Returns a challenge token and mails its code, with a sentence that describes the action. Dashes, case
-    and the order of words in the name of the action are ignored.
-
-    Beyond the limit of mails to the address nothing is sent, and the answer is the same. ValidationError (`action`);
-    TokenRevoked when the session has just ended.
-    """
-    known = _BY_WORDS.get(_words(action))
+def named(name: str) -> Action:
+    """The action of this name; dashes, case and the order of words are ignored. ValidationError (`action`)."""
+    known = _BY_WORDS.get(_words(name))
     if known is None:
         raise ValidationError({"action": [_("There is no such action.")]})
+    return known
+
+
+def challenge(*, user: User, session: Session, action: Action) -> str:
+    """Returns a challenge token and mails its code, with a sentence that describes the action.
+
+    Beyond the limit of mails to the address nothing is sent, and the answer is the same. TokenRevoked when the session has
+    just ended.
+    """
     may_be_sent = codes.may_be_mailed(address=user.email, asked_for=user, network=network_of(session.ip))
     with unit_of_work():
         # Locked, because this session may just have ended, and the address may have changed.
         user = User.objects.lock_active(user.id)
         sessions.lock_live(session_id=session.id)
         if may_be_sent:
-            codes.send(user=user, purpose=purpose_of(known), mail=purpose_of(known))
-        return OneTimeToken.objects.issue(kind=OneTimeToken.Kind.CHALLENGE, user=user, session=session, action=known)
+            codes.send(user=user, purpose=purpose_of(action), mail=purpose_of(action))
+        return OneTimeToken.objects.issue(kind=OneTimeToken.Kind.CHALLENGE, user=user, session=session, action=action)
 
 
 def verify(*, user: User, session: Session, challenge_token: str, code: str, network: str) -> str:

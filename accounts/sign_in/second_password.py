@@ -28,9 +28,9 @@ def enable(*, user: User, action_token: OneTimeToken, password: str, hint: str |
     """
     if user.two_step_enabled:
         raise ValidationError({"password": [_("Two-step verification is already on.")]})
-    _check_strength(user, password, hint or "", field="password")
+    check_strength(user, password, hint or "", field="password")
     action_tokens.count_try(action_token)
-    _check_differs_from_first(user, password, field="password")
+    check_differs_from_first(user, password, field="password")
     password_hash = make_password(password)
     with unit_of_work():
         user = User.objects.lock_active(user.id)
@@ -65,8 +65,8 @@ def change(
         _check_current(user, action_token, password)
     else:
         action_tokens.count_try(action_token)
-    _check_strength(user, new_password, hint or "", field="new_password")
-    _check_differs_from_first(user, new_password, field="new_password")
+    check_strength(user, new_password, hint or "", field="new_password")
+    check_differs_from_first(user, new_password, field="new_password")
     password_hash = make_password(new_password)
     with unit_of_work():
         user = _locked_unchanged(user)
@@ -148,14 +148,14 @@ def _require_enabled(user: User) -> None:
         raise ValidationError({"two_step": [_("Two-step verification is off.")]})
 
 
-def _check_strength(user: User, password: str, hint: str, *, field: str) -> None:
+def check_strength(user: User, password: str, hint: str, *, field: str) -> None:
     """ValidationError for a weak password, or a hint that reveals it. It is not a try: no stored password is compared."""
     registration.refuse_weak_password(password, user, field=field)
     if hint and _reveals(hint, password):
         raise ValidationError({"hint": [_("This hint reveals the password.")]})
 
 
-def _check_differs_from_first(user: User, password: str, *, field: str) -> None:
+def check_differs_from_first(user: User, password: str, *, field: str) -> None:
     if user.check_password(password):
         raise ValidationError({field: [_("Choose a password that differs from your first one.")]})
 

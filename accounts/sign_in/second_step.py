@@ -137,7 +137,7 @@ def guess(*, user: User, password: str, network: str | None = None) -> Code | No
 
     With the `network` of a sign-in the mailed code will do, too; it is returned and not consumed yet.
     """
-    _count_guess(user)
+    count_guess(user)
     code = None
     if not matches(user, password):
         code = _mailed_code(user, password, network) if network is not None else None
@@ -158,7 +158,7 @@ def wrong_guesses_today(user: User) -> int:
     return user.wrong_second_passwords if user.wrong_second_passwords_day == timezone.now().date() else 0
 
 
-def _count_guess(user: User) -> None:
+def count_guess(user: User) -> None:
     """Counts one guess at the second password of an account, before it is compared.
 
     AccountLocked when the day's guesses are used up, over all sign-ins and sessions.

@@ -42,7 +42,7 @@ from accounts.serializers.security import (
     TwoStepStatusReply,
 )
 from accounts.serializers.users import NoticeReply
-from accounts.services import email_change, erasure, export, password
+from accounts.services import action_checks, email_change, erasure, export, password
 from accounts.sign_in import action_tokens, second_password
 from core.api import ratelimits
 from core.api.exceptions import NotFound, RateLimited
@@ -56,11 +56,14 @@ from core.network import network_of_request
 class ActionViewSet(ViewSet):
     permission_classes = [IsVerified]
 
+    @hashes_password
     @throttles(Throttle("action_challenge", by=user))
     @extend_schema(operation_id="auth_action_challenge", request=ChallengeInput, responses=ChallengeReply)
     def challenge(self, request: Request) -> Response:
         data = checked(ChallengeInput, request.data)
-        token = action_tokens.challenge(user=request.user, session=request.auth, **data)
+        action = action_tokens.named(data.pop("action"))
+        action_checks.check(user=request.user, network=network(request), action=action, **data)
+        token = action_tokens.challenge(user=request.user, session=request.auth, action=action)
         return Response({"challenge_token": token, "expires_in": conf.CHALLENGE_MINUTES * 60})
 
     @extend_schema(operation_id="auth_action_verify", request=ActionVerifyInput, responses=ActionReply)

@@ -203,17 +203,85 @@ def test_long_labels_fit(server, at_settings, language):
 def test_a_refused_change_returns_to_its_form(server, at_settings):
     person = Person(server, "Rob")
     rob = at_settings(person, "/security")
-    rob.expect("401 /auth/change-password")
+    person.turn_on_two_step()
+    rob.expect("400 /auth/change-password")
     rob.click("Change password")
     dialog = rob.page.get_by_role("dialog")
-    dialog.get_by_label("Current password", exact=True).fill("not this one 1")
-    dialog.get_by_label("New password", exact=True).fill("silver orchard 88")
+    dialog.get_by_label("Current password", exact=True).fill(PASSWORD)
+    # Only with the code it is told that this is the second one.
+    dialog.get_by_label("New password", exact=True).fill(SECOND_PASSWORD)
     confirm(rob, person, len(person.mails()), label="Change password")
-    dialog.get_by_role("alert").locator("visible=true").wait_for()
-    assert dialog.get_by_label("New password", exact=True).input_value() == "silver orchard 88"
+    new = dialog.get_by_label("New password", exact=True)
+    expect(new).to_have_accessible_description(re.compile("Choose a password that differs from your second one."))
+    expect(new).to_be_focused()
+    expect(new).to_have_value(SECOND_PASSWORD)
     rob.page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     expect(rob.page.get_by_role("button", name="Change password")).to_be_focused()
+
+
+def refused_at(field, text):
+    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(field).to_have_accessible_description(re.compile(re.escape(text)))
+    expect(field).to_be_focused()
+
+
+def test_what_is_wrong_is_told_at_its_field_before_a_code_is_mailed(server, at_settings):
+    person = Person(server, "Hal")
+    hal = at_settings(person, "/security")
+    hal.expect("401 /auth/action-challenge", "400 /auth/action-challenge", "409 /auth/action-challenge")
+    dialog, asked, mails = hal.page.get_by_role("dialog"), [], len(person.mails())
+    hal.page.on("request", lambda request: "/action-challenge" in request.url and asked.append(request.url))
+
+    hal.click("Change e-mail")
+    address, change = dialog.get_by_label("New e-mail"), dialog.get_by_role("button", name="Change e-mail")
+    for text, words in (
+        ("no address", "Enter a valid e-mail address."),
+        (f" {person.email.upper()}", "This is already your e-mail address."),
+    ):
+        address.fill(text)
+        change.click()
+        refused_at(address, words)
+    hal.page.keyboard.press("Escape")
+    hal.click("Change password")
+    old, new = (dialog.get_by_label(name, exact=True) for name in ("Current password", "New password"))
+    change = dialog.get_by_role("button", name="Change password")
+    old.fill(PASSWORD)
+    for text, words in (("short", "At least 8 characters."), (PASSWORD, "This is already your password.")):
+        new.fill(text)
+        change.click()
+        refused_at(new, words)
+    assert asked == []
+
+    # What only the server knows.
+    new.fill("silver orchard 88")
+    old.fill("not this one 1")
+    change.click()
+    refused_at(old, "The current password is wrong.")
+    hal.page.keyboard.press("Escape")
+    hal.click("Turn on two-step verification")
+    second = dialog.get_by_label("Second password", exact=True)
+    second.fill(PASSWORD)
+    dialog.get_by_role("button", name="Turn on").click()
+    refused_at(second, "Choose a password that differs from your first one.")
+    hal.page.keyboard.press("Escape")
+    hal.click("Change e-mail")
+    address.fill(Person(server, "Taken").email)
+    dialog.get_by_role("button", name="Change e-mail").click()
+    refused_at(address, "already")
+    assert len(person.mails()) == mails
+
+
+def test_a_hint_stands_below_its_switch_on_a_phone(server, at_settings):
+    page = at_settings(Person(server, "Pat"), "/privacy").page
+    page.set_viewport_size({"width": 360, "height": 740})
+    for switch in page.get_by_role("switch").all():
+        box = switch.bounding_box()
+        hint = page.locator(f"#{switch.get_attribute('aria-describedby')}").bounding_box()
+        assert hint["y"] >= box["y"] + box["height"] - 1
+        before = switch.is_checked()
+        switch.locator("xpath=..").locator("label").click()
+        expect(switch).to_be_checked(checked=not before)
 
 
 # The button is pressed, and before the page is drawn something else takes the focus or is about to.

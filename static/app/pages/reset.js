@@ -21,7 +21,7 @@ export default function Reset({ query }) {
     <div ref=${first}><${Form} form=${form}>
       ${known ? html`<${Username} email=${known} />` : html`<${Field} label=${t("E-mail")} type="email" autocomplete="username" required ...${form.field("email")} />`}
       <${CodeField} ...${form.field("code")} />
-      <${PasswordField} label=${t("New password")} autocomplete="new-password" required
+      <${PasswordField} label=${t("New password")} autocomplete="new-password" required minlength=${LIMITS.leastPasswordLength}
         hint=${t("At least {n} characters. You'll be signed out everywhere.", { n: LIMITS.leastPasswordLength })} ...${form.field("new_password")} />
       <${Submit} form=${form} label=${t("Set the new password")} />
     <//></div>

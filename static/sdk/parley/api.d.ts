@@ -312,6 +312,28 @@ export type ChallengeRequest = {
      * @enum {string}
      */
     action: "change_password" | "change_email" | "two_step_enable" | "two_step_change" | "two_step_disable" | "recovery_codes" | "export_data" | "delete_account";
+    /**
+     * Format: password
+     * @description Of the action, which needs it again: what is wrong with it is told before a code is mailed.
+     */
+    current_password?: string;
+    /**
+     * Format: password
+     * @description Of the action, which needs it again: what is wrong with it is told before a code is mailed.
+     */
+    password?: string;
+    /**
+     * Format: password
+     * @description Of the action, which needs it again: what is wrong with it is told before a code is mailed.
+     */
+    new_password?: string;
+    /** @description Of the action, which needs it again: what is wrong with it is told before a code is mailed. */
+    hint?: string | null;
+    /**
+     * Format: email
+     * @description Of the action, which needs it again: what is wrong with it is told before a code is mailed.
+     */
+    email?: string;
 };
 export type ChallengeResponse = {
     /**
@@ -1471,6 +1493,10 @@ export type ReportResponse = {
      * @description The report.
      */
     report_id: number;
+    /** @description That of the first report of this message by this user, which stays. */
+    reason: string;
+    /** @description The user has reported this message before. */
+    is_repeated: boolean;
 };
 export type ResetPasswordRequest = {
     /**
@@ -2183,6 +2209,28 @@ export type AuthActionChallengeParams = {
      * @enum {string}
      */
     action: "change_password" | "change_email" | "two_step_enable" | "two_step_change" | "two_step_disable" | "recovery_codes" | "export_data" | "delete_account";
+    /**
+     * Format: password
+     * @description Of the action, which needs it again: what is wrong with it is told before a code is mailed.
+     */
+    current_password?: string;
+    /**
+     * Format: password
+     * @description Of the action, which needs it again: what is wrong with it is told before a code is mailed.
+     */
+    password?: string;
+    /**
+     * Format: password
+     * @description Of the action, which needs it again: what is wrong with it is told before a code is mailed.
+     */
+    new_password?: string;
+    /** @description Of the action, which needs it again: what is wrong with it is told before a code is mailed. */
+    hint?: string | null;
+    /**
+     * Format: email
+     * @description Of the action, which needs it again: what is wrong with it is told before a code is mailed.
+     */
+    email?: string;
 };
 export type AuthActionVerifyParams = {
     /** @description Names the challenge; goes back with its code. */

@@ -8,15 +8,24 @@ import { Dialog } from "../../ui/dialog.js";
 import { CodeField, digitsOf, Form, Status, Submit, useForm } from "../../ui/forms.js";
 import { Mailbox } from "../verify.js";
 
+// The field that a refusal is about, where the server does not name it.
+const FIELDS = { invalid_credentials: "current_password", invalid_two_step: "password", email_taken: "email" };
+
+const named = (error) =>
+  error.fields || !FIELDS[error.code]
+    ? error
+    : Object.assign(error, { fields: { [FIELDS[error.code]]: [error.message] } });
+
 const SPENT = ["action_token_invalid", "action_token_required"];
 
-// `fields(form)` draws the form; `run(values with action_token)` makes the change and `onDone(its reply)` follows.
+// `fields(form)` draws the form, and `check` is that of useForm; `run(values with action_token)` makes the change and `onDone(its reply)` follows.
 export function ActionDialog({
   title,
   lead,
   action,
   initial = {},
   fields,
+  check = undefined,
   label = t("Continue"),
   kind,
   run,
@@ -26,14 +35,21 @@ export function ActionDialog({
   const [step, setStep] = useState("form");
   const challenge = useRef(null);
   const confirmed = useRef(null);
-  const sendCode = async () => {
-    challenge.current = (await parley.auth.actionChallenge({ action })).challenge_token;
+  // With what was filled in, which is checked before the code is sent.
+  const sendCode = async (values = {}) => {
+    const filled = Object.fromEntries(Object.entries(values).filter(([, value]) => value));
+    const reply = await parley.auth.actionChallenge({ ...filled, action });
+    challenge.current = reply.challenge_token;
   };
-  const form = useForm(initial, async (values) => {
-    if (confirmed.current) return perform(values);
-    await sendCode();
-    setStep("code");
-  });
+  const form = useForm(
+    initial,
+    async (values) => {
+      if (confirmed.current) return perform(values);
+      await sendCode(values).catch((error) => Promise.reject(named(error)));
+      setStep("code");
+    },
+    check,
+  );
   const code = useForm({ code: "" }, async (values) => {
     const reply = await parley.auth.actionVerify({ challenge_token: challenge.current, code: digitsOf(values.code) });
     confirmed.current = reply.action_token;
@@ -42,7 +58,7 @@ export function ActionDialog({
     } catch (error) {
       code.reset();
       setStep("form");
-      form.fail(error);
+      form.fail(named(error));
     }
   });
   const again = useForm({ sent: "" }, async () => {

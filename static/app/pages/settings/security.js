@@ -18,25 +18,28 @@ export function Security({ profile, update }) {
       <button class="button" onClick=${() => setOpen("email")}>${t("Change e-mail")}</button></div>
     <${TwoStep} profile=${profile} />
     ${open === "password" && html`<${PasswordDialog} email=${profile.email} onClose=${close} />`}
-    ${open === "email" && html`<${EmailDialog} update=${(email) => update({ ...profile, email })} onClose=${close} />`}`;
+    ${open === "email" && html`<${EmailDialog} current=${profile.email} update=${(email) => update({ ...profile, email })} onClose=${close} />`}`;
 }
+
+const samePassword = (values) =>
+  values.new_password === values.current_password ? { new_password: t("This is already your password.") } : {};
 
 function PasswordDialog({ email, onClose }) {
   const fields = (form) => html`<${Username} email=${email} />
     <${PasswordField} label=${t("Current password")} autocomplete="current-password" required ...${form.field("current_password")} />
-    <${PasswordField} label=${t("New password")} autocomplete="new-password" required hint=${t("At least {n} characters.", { n: LIMITS.leastPasswordLength })}
+    <${PasswordField} label=${t("New password")} autocomplete="new-password" required minlength=${LIMITS.leastPasswordLength} hint=${t("At least {n} characters.", { n: LIMITS.leastPasswordLength })}
       ...${form.field("new_password")} />`;
   const done = () => {
     notice(t("Your password is changed. All other browsers and apps are signed out."));
     onClose();
   };
   return html`<${ActionDialog} title=${t("Change password")} action="change_password" label=${t("Change password")}
-    initial=${{ current_password: "", new_password: "" }} fields=${fields} run=${(values) => parley.auth.changePassword(values)}
+    initial=${{ current_password: "", new_password: "" }} fields=${fields} check=${samePassword} run=${(values) => parley.auth.changePassword(values)}
     onDone=${done} onClose=${onClose} />`;
 }
 
 // Two codes: one to the old address, which allows the change, and one to the new address, which proves it.
-function EmailDialog({ update, onClose }) {
+function EmailDialog({ current, update, onClose }) {
   const [email, setEmail] = useState(null);
   const form = useForm({ code: "" }, async ({ code }) => {
     await parley.auth.changeEmailVerify({ code: digitsOf(code) });
@@ -47,12 +50,16 @@ function EmailDialog({ update, onClose }) {
   if (!email) {
     const fields = (fieldsOf) =>
       html`<${Field} label=${t("New e-mail")} type="email" autocomplete="email" required ...${fieldsOf.field("email")} />`;
+    const sameAddress = (values) =>
+      values.email.trim().toLowerCase() === current.toLowerCase()
+        ? { email: t("This is already your e-mail address.") }
+        : {};
     const run = async (values) => {
       await parley.auth.changeEmail(values);
       return values.email.trim();
     };
     return html`<${ActionDialog} key="old" title=${t("Change e-mail")} action="change_email" label=${t("Change e-mail")} initial=${{ email: "" }}
-      lead=${t("We'll e-mail a code to your current address first, then one to the new address.")} fields=${fields} run=${run}
+      lead=${t("We'll e-mail a code to your current address first, then one to the new address.")} fields=${fields} check=${sameAddress} run=${run}
       onDone=${setEmail} onClose=${onClose} />`;
   }
   return html`<${Dialog} key="new" title=${t("Change e-mail")} onClose=${onClose}>

@@ -51,6 +51,14 @@ export function TwoStep() {
     ${codes && html`<${RecoveryCodes} codes=${codes} onClose=${() => setCodes(null)} />`}`;
 }
 
+const NEW = { required: true, minlength: LIMITS.leastPasswordLength };
+
+// As far as it tells without the server's measure of what resembles it.
+const revealed = (name) => (values) =>
+  values[name] && values.hint.toLowerCase().includes(values[name].toLowerCase())
+    ? { hint: t("This hint reveals the password.") }
+    : {};
+
 const HINT = () => t("Shown when you are asked for the second password. It must not reveal it.");
 
 const DIALOGS = {
@@ -58,9 +66,9 @@ const DIALOGS = {
     done,
     onClose,
   }) => html`<${ActionDialog} title=${t("Turn on two-step verification")} action="two_step_enable"
-    initial=${{ password: "", hint: "" }} label=${t("Turn on")} run=${(values) => parley.auth.twoStepEnable(values)}
+    initial=${{ password: "", hint: "" }} check=${revealed("password")} label=${t("Turn on")} run=${(values) => parley.auth.twoStepEnable(values)}
     fields=${(form) => html`
-      <${SecondPasswordField} label=${t("Second password")} required hint=${t("At least {n} characters. It must differ from your first password.", { n: LIMITS.leastPasswordLength })}
+      <${SecondPasswordField} label=${t("Second password")} ...${NEW} hint=${t("At least {n} characters. It must differ from your first password.", { n: LIMITS.leastPasswordLength })}
         ...${form.field("password")} />
       <${Field} label=${t("Hint")} maxlength=${LIMITS.hintLength} autocomplete="off" hint=${HINT()} ...${form.field("hint")} />`}
     onDone=${done(t("Two-step verification is on."))} onClose=${onClose} />`,
@@ -70,11 +78,11 @@ const DIALOGS = {
     done,
     onClose,
   }) => html`<${ActionDialog} title=${t("Change second password")} action="two_step_change"
-    initial=${{ password: "", new_password: "", hint: status.hint }} label=${t("Change second password")}
+    initial=${{ password: "", new_password: "", hint: status.hint }} check=${revealed("new_password")} label=${t("Change second password")}
     run=${(/** @type {any} */ { password, ...values }) => parley.auth.twoStepChange(password ? { password, ...values } : values)}
     fields=${(form) => html`
       <${SecondPasswordField} label=${t("Second password")} hint=${t("Not needed for 15 minutes after you sign in with a recovery code.")} ...${form.field("password")} />
-      <${SecondPasswordField} label=${t("New second password")} required ...${form.field("new_password")} />
+      <${SecondPasswordField} label=${t("New second password")} ...${NEW} ...${form.field("new_password")} />
       <${Field} label=${t("Hint")} maxlength=${LIMITS.hintLength} autocomplete="off" hint=${HINT()} ...${form.field("hint")} />`}
     onDone=${done(t("The second password is changed."))} onClose=${onClose} />`,
 
