@@ -2170,7 +2170,7 @@ class Receipts {
 // Written by `manage.py write_sdk` from docs/openapi.json.
 // id: [method, path, query keys, body keys, {bearer, multipart, action}]
 const OPERATIONS = {
-  auth_action_challenge: ["POST", "/api/v1/auth/action-challenge", [], ["action"], {bearer: "bearer"}],
+  auth_action_challenge: ["POST", "/api/v1/auth/action-challenge", [], ["action", "current_password", "password", "new_password", "hint", "email"], {bearer: "bearer"}],
   auth_action_verify: ["POST", "/api/v1/auth/action-verify", [], ["challenge_token", "code"], {bearer: "bearer"}],
   auth_change_email: ["POST", "/api/v1/auth/change-email", [], ["email"], {bearer: "bearer", action: true}],
   auth_change_email_undo: ["POST", "/api/v1/auth/change-email/undo", [], ["token"], {}],

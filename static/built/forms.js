@@ -18,9 +18,19 @@ const MISSING = {
 
 const anything = () => t("Fill in this field.");
 
+// What is wrong with a field as far as it tells by itself; nothing that the server would take.
+function faultOf({ name, type, required, minLength, value }) {
+  const text = value.trim();
+  if (!text) return required ? (MISSING[name] ?? anything)() : null;
+  if (type === "email" && !/^\S+@[^\s@]+$/.test(text)) return t("Enter a valid e-mail address.");
+  if ([...value].length < minLength) return t("At least {n} characters.", { n: minLength });
+  return null;
+}
+
 // The values of a form, what is wrong with them, and `submit` for its button.
 // `send(values)` talks to the API; a rejected promise shows its words at the field that the server names, else above the button.
-function useForm(initial, send) {
+// `check(values)`: what is wrong with fields beside one another, by name. Nothing is sent before all of it is right.
+function useForm(initial, send, check = (/** @type {any} */ _values) => ({})) {
   const [values, setValues] = d(initial);
   const [problems, setProblems] = d({ fields: {}, message: "" });
   const [busy, setBusy] = d(false);
@@ -54,10 +64,12 @@ function useForm(initial, send) {
   const shownValues = filled(values);
 
   const set = (name, value) => setValues((old) => ({ ...filled(old), [name]: value }));
-  function missing() {
-    const fields = {};
-    for (const { dataset, name, required, value } of form.current?.elements ?? [])
-      if (required && dataset.field && !value.trim()) fields[dataset.field] = (MISSING[name] ?? anything)();
+  function faults(sent) {
+    const fields = check(sent);
+    for (const element of form.current?.elements ?? []) {
+      const fault = element.dataset.field && faultOf(element);
+      if (fault) fields[element.dataset.field] = fault;
+    }
     return fields;
   }
   async function submit(event) {
@@ -65,7 +77,7 @@ function useForm(initial, send) {
     if (busy || wait) return;
     const sent = filled(values);
     setValues(sent);
-    const fields = missing();
+    const fields = faults(sent);
     if (Object.keys(fields).length) {
       setProblems({ fields, message: "" });
       return;

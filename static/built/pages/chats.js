@@ -4114,6 +4114,12 @@ const reasons = () => [
   ["other", t("Something else")],
 ];
 
+// The first reason stays. Apps may have others than these.
+function repeated(reason) {
+  const words = reasons().find(([value]) => value === reason)?.[1] ?? reason;
+  return t("You have already reported this message: {reason}. Our team has your report.", { reason: words });
+}
+
 function Report({ message, onClose }) {
   const [reason, setReason] = d("spam");
   const [comment, setComment] = d("");
@@ -4122,13 +4128,13 @@ function Report({ message, onClose }) {
     event.preventDefault();
     setBusy(true);
     try {
-      await parley.messages.report({
+      const reply = await parley.messages.report({
         message_id: message.id,
         reason,
         ...(comment.trim() ? { comment: comment.trim() } : {}),
       });
       onClose();
-      notice(t("Thanks. Our team will review this message."));
+      notice(reply.is_repeated ? repeated(reply.reason) : t("Thanks. Our team will review this message."));
     } catch (error) {
       setBusy(false);
       failed(error);

@@ -1,4 +1,4 @@
-import { t, config, html, LIMITS, parley, navigate } from '../first.js';
+import { t, LIMITS, config, html, parley, navigate } from '../first.js';
 import { useForm, Form, CodeField, PasswordField, Submit, Username, Field, digitsOf } from '../forms.js';
 import { useFirstField, AuthPage } from '../auth_page.js';
 import { Mailbox } from './verify.js';
@@ -16,7 +16,7 @@ function Reset({ query }) {
     <div ref=${first}><${Form} form=${form}>
       ${known ? html`<${Username} email=${known} />` : html`<${Field} label=${t("E-mail")} type="email" autocomplete="username" required ...${form.field("email")} />`}
       <${CodeField} ...${form.field("code")} />
-      <${PasswordField} label=${t("New password")} autocomplete="new-password" required
+      <${PasswordField} label=${t("New password")} autocomplete="new-password" required minlength=${LIMITS.leastPasswordLength}
         hint=${t("At least {n} characters. You'll be signed out everywhere.", { n: LIMITS.leastPasswordLength })} ...${form.field("new_password")} />
       <${Submit} form=${form} label=${t("Set the new password")} />
     <//></div>

@@ -22,7 +22,7 @@ function SignUp() {
         <${Field} label=${t("Last name")} autocomplete="family-name" maxlength=${LIMITS.nameLength} required ...${form.field("last_name")} />
       </div>
       <${Field} label=${t("E-mail")} type="email" autocomplete="username" required ...${form.field("email")} />
-      <${PasswordField} label=${t("Password")} autocomplete="new-password" required hint=${t("At least {n} characters.", { n: LIMITS.leastPasswordLength })}
+      <${PasswordField} label=${t("Password")} autocomplete="new-password" required minlength=${LIMITS.leastPasswordLength} hint=${t("At least {n} characters.", { n: LIMITS.leastPasswordLength })}
         ...${form.field("password")} />
       <${Select} label=${t("Language")} options=${LANGUAGES} hint=${t("Used for e-mails and for these pages.")} ...${form.field("language")}
         onInput=${null} onChange=${onLanguage} />

@@ -38,15 +38,24 @@ function Blocked() {
 
 // A sensitive change: its form, then a code by e-mail, then the change itself.
 
+// The field that a refusal is about, where the server does not name it.
+const FIELDS = { invalid_credentials: "current_password", invalid_two_step: "password", email_taken: "email" };
+
+const named = (error) =>
+  error.fields || !FIELDS[error.code]
+    ? error
+    : Object.assign(error, { fields: { [FIELDS[error.code]]: [error.message] } });
+
 const SPENT = ["action_token_invalid", "action_token_required"];
 
-// `fields(form)` draws the form; `run(values with action_token)` makes the change and `onDone(its reply)` follows.
+// `fields(form)` draws the form, and `check` is that of useForm; `run(values with action_token)` makes the change and `onDone(its reply)` follows.
 function ActionDialog({
   title,
   lead,
   action,
   initial = {},
   fields,
+  check = undefined,
   label = t("Continue"),
   kind,
   run,
@@ -56,14 +65,21 @@ function ActionDialog({
   const [step, setStep] = d("form");
   const challenge = T(null);
   const confirmed = T(null);
-  const sendCode = async () => {
-    challenge.current = (await parley.auth.actionChallenge({ action })).challenge_token;
+  // With what was filled in, which is checked before the code is sent.
+  const sendCode = async (values = {}) => {
+    const filled = Object.fromEntries(Object.entries(values).filter(([, value]) => value));
+    const reply = await parley.auth.actionChallenge({ ...filled, action });
+    challenge.current = reply.challenge_token;
   };
-  const form = useForm(initial, async (values) => {
-    if (confirmed.current) return perform(values);
-    await sendCode();
-    setStep("code");
-  });
+  const form = useForm(
+    initial,
+    async (values) => {
+      if (confirmed.current) return perform(values);
+      await sendCode(values).catch((error) => Promise.reject(named(error)));
+      setStep("code");
+    },
+    check,
+  );
   const code = useForm({ code: "" }, async (values) => {
     const reply = await parley.auth.actionVerify({ challenge_token: challenge.current, code: digitsOf(values.code) });
     confirmed.current = reply.action_token;
@@ -72,7 +88,7 @@ function ActionDialog({
     } catch (error) {
       code.reset();
       setStep("form");
-      form.fail(error);
+      form.fail(named(error));
     }
   });
   const again = useForm({ sent: "" }, async () => {
@@ -617,6 +633,14 @@ function TwoStep() {
     ${codes && html`<${RecoveryCodes} codes=${codes} onClose=${() => setCodes(null)} />`}`;
 }
 
+const NEW = { required: true, minlength: LIMITS.leastPasswordLength };
+
+// As far as it tells without the server's measure of what resembles it.
+const revealed = (name) => (values) =>
+  values[name] && values.hint.toLowerCase().includes(values[name].toLowerCase())
+    ? { hint: t("This hint reveals the password.") }
+    : {};
+
 const HINT = () => t("Shown when you are asked for the second password. It must not reveal it.");
 
 const DIALOGS = {
@@ -624,9 +648,9 @@ const DIALOGS = {
     done,
     onClose,
   }) => html`<${ActionDialog} title=${t("Turn on two-step verification")} action="two_step_enable"
-    initial=${{ password: "", hint: "" }} label=${t("Turn on")} run=${(values) => parley.auth.twoStepEnable(values)}
+    initial=${{ password: "", hint: "" }} check=${revealed("password")} label=${t("Turn on")} run=${(values) => parley.auth.twoStepEnable(values)}
     fields=${(form) => html`
-      <${SecondPasswordField} label=${t("Second password")} required hint=${t("At least {n} characters. It must differ from your first password.", { n: LIMITS.leastPasswordLength })}
+      <${SecondPasswordField} label=${t("Second password")} ...${NEW} hint=${t("At least {n} characters. It must differ from your first password.", { n: LIMITS.leastPasswordLength })}
         ...${form.field("password")} />
       <${Field} label=${t("Hint")} maxlength=${LIMITS.hintLength} autocomplete="off" hint=${HINT()} ...${form.field("hint")} />`}
     onDone=${done(t("Two-step verification is on."))} onClose=${onClose} />`,
@@ -636,11 +660,11 @@ const DIALOGS = {
     done,
     onClose,
   }) => html`<${ActionDialog} title=${t("Change second password")} action="two_step_change"
-    initial=${{ password: "", new_password: "", hint: status.hint }} label=${t("Change second password")}
+    initial=${{ password: "", new_password: "", hint: status.hint }} check=${revealed("new_password")} label=${t("Change second password")}
     run=${(/** @type {any} */ { password, ...values }) => parley.auth.twoStepChange(password ? { password, ...values } : values)}
     fields=${(form) => html`
       <${SecondPasswordField} label=${t("Second password")} hint=${t("Not needed for 15 minutes after you sign in with a recovery code.")} ...${form.field("password")} />
-      <${SecondPasswordField} label=${t("New second password")} required ...${form.field("new_password")} />
+      <${SecondPasswordField} label=${t("New second password")} ...${NEW} ...${form.field("new_password")} />
       <${Field} label=${t("Hint")} maxlength=${LIMITS.hintLength} autocomplete="off" hint=${HINT()} ...${form.field("hint")} />`}
     onDone=${done(t("The second password is changed."))} onClose=${onClose} />`,
 
@@ -684,25 +708,28 @@ function Security({ profile, update }) {
       <button class="button" onClick=${() => setOpen("email")}>${t("Change e-mail")}</button></div>
     <${TwoStep} profile=${profile} />
     ${open === "password" && html`<${PasswordDialog} email=${profile.email} onClose=${close} />`}
-    ${open === "email" && html`<${EmailDialog} update=${(email) => update({ ...profile, email })} onClose=${close} />`}`;
+    ${open === "email" && html`<${EmailDialog} current=${profile.email} update=${(email) => update({ ...profile, email })} onClose=${close} />`}`;
 }
+
+const samePassword = (values) =>
+  values.new_password === values.current_password ? { new_password: t("This is already your password.") } : {};
 
 function PasswordDialog({ email, onClose }) {
   const fields = (form) => html`<${Username} email=${email} />
     <${PasswordField} label=${t("Current password")} autocomplete="current-password" required ...${form.field("current_password")} />
-    <${PasswordField} label=${t("New password")} autocomplete="new-password" required hint=${t("At least {n} characters.", { n: LIMITS.leastPasswordLength })}
+    <${PasswordField} label=${t("New password")} autocomplete="new-password" required minlength=${LIMITS.leastPasswordLength} hint=${t("At least {n} characters.", { n: LIMITS.leastPasswordLength })}
       ...${form.field("new_password")} />`;
   const done = () => {
     notice(t("Your password is changed. All other browsers and apps are signed out."));
     onClose();
   };
   return html`<${ActionDialog} title=${t("Change password")} action="change_password" label=${t("Change password")}
-    initial=${{ current_password: "", new_password: "" }} fields=${fields} run=${(values) => parley.auth.changePassword(values)}
+    initial=${{ current_password: "", new_password: "" }} fields=${fields} check=${samePassword} run=${(values) => parley.auth.changePassword(values)}
     onDone=${done} onClose=${onClose} />`;
 }
 
 // Two codes: one to the old address, which allows the change, and one to the new address, which proves it.
-function EmailDialog({ update, onClose }) {
+function EmailDialog({ current, update, onClose }) {
   const [email, setEmail] = d(null);
   const form = useForm({ code: "" }, async ({ code }) => {
     await parley.auth.changeEmailVerify({ code: digitsOf(code) });
@@ -713,12 +740,16 @@ function EmailDialog({ update, onClose }) {
   if (!email) {
     const fields = (fieldsOf) =>
       html`<${Field} label=${t("New e-mail")} type="email" autocomplete="email" required ...${fieldsOf.field("email")} />`;
+    const sameAddress = (values) =>
+      values.email.trim().toLowerCase() === current.toLowerCase()
+        ? { email: t("This is already your e-mail address.") }
+        : {};
     const run = async (values) => {
       await parley.auth.changeEmail(values);
       return values.email.trim();
     };
     return html`<${ActionDialog} key="old" title=${t("Change e-mail")} action="change_email" label=${t("Change e-mail")} initial=${{ email: "" }}
-      lead=${t("We'll e-mail a code to your current address first, then one to the new address.")} fields=${fields} run=${run}
+      lead=${t("We'll e-mail a code to your current address first, then one to the new address.")} fields=${fields} check=${sameAddress} run=${run}
       onDone=${setEmail} onClose=${onClose} />`;
   }
   return html`<${Dialog} key="new" title=${t("Change e-mail")} onClose=${onClose}>
