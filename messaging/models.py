@@ -57,6 +57,9 @@ class Participant(models.Model):
     # Watermarks are message ids; they only move forward. 0: nothing yet.
     last_read_id = models.BigIntegerField(default=0)
     delivered_id = models.BigIntegerField(default=0)
+    # What the other participant is told instead of `last_read_id`: the position of before a block in which this user
+    # has read on. NULL: no such block.
+    told_read_id = models.BigIntegerField(null=True, blank=True)
     cleared_up_to_id = models.BigIntegerField(default=0)
     # Derived from messages and watermarks; written in the transaction that changes those. Not indexed:
     # every message changes them for both participants, and PostgreSQL then updates the row in place (HOT).

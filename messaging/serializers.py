@@ -157,7 +157,7 @@ class ConversationOutput(Shape):
     other_last_read_id = serializers.IntegerField(
         source="read_receipt",
         allow_null=True,
-        help_text="null when either participant hides receipts or has blocked the other.",
+        help_text="null when either participant hides receipts. A block keeps it as it was.",
     )
     other_delivered_id = serializers.IntegerField(source="delivery_receipt", allow_null=True)
     is_blocked = serializers.BooleanField(help_text="One of the two has blocked the other.")

@@ -102,7 +102,8 @@ def conversation_read(conversation: Any, reader_id: int, last_read_id: int, **kw
     user_ids = [reader_id]
     peer_id = conversation.other_id(reader_id)
     peer_conversation = conversations_for(peer_id, [conversation.id]).get(conversation.id)
-    if peer_conversation is not None and peer_conversation.read_receipt is not None:
+    # Not if one of them hides receipts, or has blocked the other.
+    if peer_conversation is not None and peer_conversation.read_receipt == last_read_id:
         user_ids.append(peer_id)
     for user_id in user_ids:
         event_log.append(

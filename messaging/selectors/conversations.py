@@ -55,14 +55,15 @@ class ConversationRow(NamedTuple):
 
     @property
     def read_receipt(self) -> int | None:
-        """The last message that the other participant has read; None if either hides receipts or has blocked the other."""
-        shares = self.my_receipts and self.other_receipts and not self.is_blocked
+        """The last message that the other participant has read, across a block before it; None if either hides
+        receipts."""
+        shares = self.my_receipts and self.other_receipts
         return self.other_read_up_to_id if shares else None
 
     @property
-    def delivery_receipt(self) -> int | None:
-        """The last message that a device of the other participant has received; None after a block."""
-        return None if self.is_blocked else max(self.other_delivered_up_to_id, self.read_receipt or 0)
+    def delivery_receipt(self) -> int:
+        """The last message that a device of the other participant has received, across a block before it."""
+        return max(self.other_delivered_up_to_id, self.read_receipt or 0)
 
 
 _other_user = attrgetter(*(f"other_user_{name}" for name in PersonRow._fields))
@@ -72,7 +73,7 @@ _JOINED = {
     "activity_id": "p.activity_id",
     "unread_count": "p.unread_count",
     "last_read_id": "p.last_read_id",
-    "other_read_up_to_id": "o.last_read_id",
+    "other_read_up_to_id": "COALESCE(o.told_read_id, o.last_read_id)",
     "other_delivered_up_to_id": "o.delivered_id",
     # The viewer's own setting, read once: joined row by row, PostgreSQL may read all users for it.
     "my_receipts": f"(SELECT {sql.read_receipts('me')} FROM {sql.USERS} me WHERE me.id = %s)",

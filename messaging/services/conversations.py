@@ -68,9 +68,10 @@ def mark_read(
         else:
             target = locked.visible_message(message_id).id
         if target > participant.last_read_id:
+            _keep_what_is_told(participant, is_blocked=locked.is_blocked)
             participant.last_read_id = target
             participant.unread_count = locking.count_unread(participant)
-            participant.save(update_fields=["last_read_id", "unread_count"])
+            participant.save(update_fields=["last_read_id", "told_read_id", "unread_count"])
             signals.conversation_read.send(
                 Conversation,
                 conversation=locked.conversation,
@@ -85,6 +86,14 @@ def mark_read(
         "unread_count": participant.unread_count,
         "message_unread_count": total,
     }
+
+
+def _keep_what_is_told(participant: Participant, *, is_blocked: bool) -> None:
+    """Across a block, the other participant is told what was read before it, and nothing later."""
+    if not is_blocked:
+        participant.told_read_id = None
+    elif participant.told_read_id is None:
+        participant.told_read_id = participant.last_read_id
 
 
 def clear(
@@ -115,13 +124,19 @@ def clear(
 def mark_delivered(*, user_id: int, delivered: Mapping[int, int]) -> dict[int, int]:
     """Records the messages that a device has received: `{conversation id: newest message id}`. Returns the moved watermarks.
 
-    Conversations of other users are ignored; ids above the newest message count as the newest.
+    Conversations of other users are ignored, as those across a block are; ids above the newest message count as the
+    newest.
     """
     moved: dict[int, int] = {}
     with unit_of_work():
         # Ascending, like all code that locks more than one, to prevent deadlocks. The conversation itself is not
         # locked: only this function writes the watermark, and it compares and sets it.
-        for conversation in Conversation.objects.of(user_id).filter(id__in=delivered).order_by("id"):
+        conversations = list(Conversation.objects.of(user_id).filter(id__in=delivered).order_by("id"))
+        others = [conversation.other_id(user_id) for conversation in conversations]
+        blocked = people.ids_blocked_either_way(user_id, others)
+        for conversation in conversations:
+            if conversation.other_id(user_id) in blocked:
+                continue
             target = min(delivered[conversation.id], locking.newest_visible_id(conversation.id, 0) or 0)
             participant = Participant.objects.filter(conversation=conversation, user_id=user_id)
             if participant.filter(delivered_id__lt=target).update(delivered_id=target):

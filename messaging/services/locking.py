@@ -38,6 +38,8 @@ class LockedConversation:
     conversation: Conversation
     user_id: int
     other_id: int
+    # One of the two has blocked the other.
+    is_blocked: bool
     # Why this participant may not contact the other one, if verified.
     refusal: type[ApiError] | None
     # Participants who did not see the conversation in their list when the statement began.
@@ -98,6 +100,7 @@ def lock(conversation_id: object, user_id: int) -> LockedConversation:
         conversation=Conversation(id=number, user_low_id=low, user_high_id=high),
         user_id=user_id,
         other_id=other_id,
+        is_blocked=bool(blocked),
         refusal=contact_refusal(who_can_message, has_written, blocked),
         unseen_by=[participant_id for participant_id, sees in zip((other_id, user_id), shown, strict=True) if not sees],
     )

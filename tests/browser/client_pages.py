@@ -14,6 +14,11 @@ SIGN_IN = """async ([email, password]) => {
   const { Parley } = await import("/static/sdk/parley.js");
   await new Parley().auth.login({ email, password });
 }"""
+# "hidden" or "visible".
+LOOK = """(state) => {
+  Object.defineProperty(document, "visibilityState", { configurable: true, get: () => state });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
 PASTE = """async (box, [name, type, bytes]) => {
   const data = new DataTransfer();
   data.items.add(new File([new Uint8Array(bytes)], name, { type }));

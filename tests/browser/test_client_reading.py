@@ -6,13 +6,10 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.chromium import needs_chromium
+from tests.browser.client_pages import LOOK
 from tests.waiting import wait_for
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
-LOOK = """(state) => {
-  Object.defineProperty(document, "visibilityState", { configurable: true, get: () => state });
-  document.dispatchEvent(new Event("visibilitychange"));
-}"""
 # Every text that the counts have shown from now on.
 RECORD = """() => {
   window.shown = [];

@@ -5,6 +5,8 @@ import pytest
 from accounts.models import Block, User
 from messaging import selectors
 from messaging.models import Conversation
+from messaging.services import conversations
+from realtime.models import Event
 from tests.client import ApiClient
 from tests.factories import make_user, sign_in
 from tests.messaging.conftest import API, conversation_path, message_path
@@ -55,10 +57,10 @@ def test_a_block_stops_both_at_once(request, as_alice, as_bob, alice, bob, conve
     expected = dict.fromkeys(["send", "image", "edit", "react"], "user_blocked")
     assert refused_everywhere(as_alice, conversation, hers["id"], his["id"]) == expected
     assert refused_everywhere(as_bob, conversation, his["id"], hers["id"]) == expected
-    for client, peer in ((as_alice, bob), (as_bob, alice)):
+    for client, peer, read in ((as_alice, bob, his["id"]), (as_bob, alice, 0)):
         assert len(thread(client)["messages"]) == 2
         seen = client.post(f"{API}/conversations", {"user_id": peer.id}, status=200)["conversation"]
-        assert (seen["is_blocked"], seen["other_last_read_id"]) == (True, None)
+        assert (seen["is_blocked"], seen["other_last_read_id"]) == (True, read)
         client.post(conversation_path(conversation, "/read"))
         client.get(conversation_path(conversation, "/search?q=h"))
     assert send_message(as_alice, "hers", status=200, client_id="k")["id"] == hers["id"]
@@ -67,6 +69,35 @@ def test_a_block_stops_both_at_once(request, as_alice, as_bob, alice, bob, conve
     as_bob.post(conversation_path(conversation, "/clear"))
     Block.objects.all().delete()
     send_message(as_alice, "again")
+
+
+@pytest.mark.parametrize("blocker", ["alice", "bob"])
+def test_receipts_stay_as_they_were_before_a_block(
+    request, as_alice, as_bob, alice, bob, conversation, send_message, blocker
+):
+    first, second = send_message(as_alice)["id"], send_message(as_alice)["id"]
+    as_bob.post(conversation_path(conversation, "/read"), {"message_id": first})
+    conversations.mark_delivered(user_id=bob.id, delivered={conversation: first})
+
+    def seen():
+        shown = as_alice.get(conversation_path(conversation))["conversation"]
+        return shown["other_last_read_id"], shown["other_delivered_id"]
+
+    other = bob if blocker == "alice" else alice
+    block = Block.objects.create(blocker=request.getfixturevalue(blocker), blocked=other)
+    told = Event.objects.filter(user=alice, type="conversation.read")
+    before = told.count()
+    assert seen() == (first, first)
+    assert as_bob.post(conversation_path(conversation, "/read"))["unread_count"] == 0
+    assert conversations.mark_delivered(user_id=bob.id, delivered={conversation: second}) == {}
+    assert as_bob.get(conversation_path(conversation))["conversation"]["last_read_id"] == second
+    assert (seen(), told.count()) == ((first, first), before)
+    # What was read meanwhile is told with what is read next.
+    block.delete()
+    assert seen() == (first, first)
+    third = send_message(as_alice)["id"]
+    as_bob.post(conversation_path(conversation, "/read"))
+    assert (seen(), told.count()) == ((third, third), before + 1)
 
 
 def test_no_conversation_starts_with_a_blocked_user(as_alice, as_bob, alice, bob):
