@@ -448,7 +448,7 @@ export type Conversation = {
      * @description 0: nothing yet.
      */
     last_read_id: number;
-    /** @description null when either participant hides receipts or has blocked the other. */
+    /** @description null when either participant hides receipts. A block keeps it as it was. */
     other_last_read_id: number | null;
     /** @description Messages up to this one have arrived at the other user; null if unknown. */
     other_delivered_id: number | null;
