@@ -69,8 +69,16 @@ class Walker:
         found = re.search(r"/app/chats/(\d+)", self.page.url)
         return int(found[1]) if found else None
 
+    def ask(self, function):
+        """What the page answers. A page whose module was missing loads itself anew once it is online."""
+        try:
+            return self.page.evaluate(function)
+        except Error:
+            self.page.wait_for_load_state()
+            return self.page.evaluate(function)
+
     def seen(self):
-        noted = self.page.evaluate("() => JSON.parse(sessionStorage.getItem('seen') ?? '[]')")
+        noted = self.ask("() => JSON.parse(sessionStorage.getItem('seen') ?? '[]')")
         own = [message["id"] for row in self.rows() for message in self.newest(row["id"]) if self.is_own(message)]
         return {*noted, *own}
 
@@ -86,12 +94,7 @@ class Walker:
 
     def differences(self):
         """What is drawn other than the API says, as short texts."""
-        try:
-            drawn = self.page.evaluate(DRAWN)
-        except Error as error:
-            # A page whose module was missing loads itself anew once it is online.
-            return [str(error)]
-        rows = self.rows()
+        drawn, rows = self.ask(DRAWN), self.rows()
         unread = self.api.http.get("/notifications/unread-count").json()["message_unread_count"]
         count = str(unread or "")
         found = [f"{place}: {drawn[place]!r}, API {count!r}" for place in ("badge", "title") if drawn[place] != count]
