@@ -23,6 +23,7 @@ from tests.browser.account_pages import Person
 from tests.browser.call_pages import CallWindow
 from tests.browser.chromium import browser
 from tests.browser.client_pages import Api, Window, demo_people
+from tests.browser.staff import StaffServer, sign_in
 from tests.server import ROOT, RunningServer
 
 FOLDER = ROOT / "var" / "screenshots"
@@ -31,6 +32,7 @@ LANDING_FOLDER = ROOT / "static" / "app" / "pictures"
 SIZES = {"phone": {"width": 390, "height": 844}, "desktop": {"width": 1280, "height": 800}}
 SCHEMES = ("light", "dark")
 LANGUAGES = ("en", "ar")
+SECTIONS = ("profile", "language", "appearance", "notifications", "security", "devices", "privacy", "blocked", "data")
 # Name of the picture: path. `{chat}` is the conversation of Alice and Bob.
 OPEN_PAGES = {
     "landing": "/",
@@ -43,8 +45,16 @@ OPEN_PAGES = {
     "help": "/app/help",
     "docs": "/docs",
     "docs-quickstart": "/docs/quickstart",
+    "docs-guide": "/docs/uploads",
+    "docs-realtime": "/docs/realtime",
+    "docs-errors": "/docs/errors",
     "docs-reference": "/docs/reference",
-    "api-docs": "/api/docs",
+    "docs-operation": "/docs/reference/messages_send",
+    "docs-search": "/docs/search?q=paging",
+    "docs-changelog": "/docs/changelog",
+    "docs-packages": "/sdk/",
+    "docs-api": "/api/docs",
+    "docs-mailbox": "/dev/mail/",
 }
 OWN_PAGES = {
     "chats": "/app/chats",
@@ -52,8 +62,16 @@ OWN_PAGES = {
     "calls": "/app/calls",
     "notifications": "/app/notifications",
     "settings": "/app/settings",
-    "settings-security": "/app/settings/security",
-    "settings-privacy": "/app/settings/privacy",
+    **{f"settings-{section}": f"/app/settings/{section}" for section in SECTIONS},
+}
+# Of staff, on a server with a row of everything.
+SUPPORT_PAGES = {
+    "support": "/admin/",
+    "support-users": "/admin/accounts/user/",
+    "support-user": "/admin/accounts/user/{untouched}/change/",
+    "support-reports": "/admin/messaging/report/",
+    "support-report": "/admin/messaging/report/{kept report}/change/",
+    "support-audit-log": "/admin/accounts/auditentry/",
 }
 # Of someone who has no conversation yet.
 NEW_PAGES = {"first-run": "/app/chats"}
@@ -61,7 +79,7 @@ NEW_PAGES = {"first-run": "/app/chats"}
 STEP_PAGES = {"two-step": "/app/two-step", "recovery": "/app/recovery"}
 # Alice is called by Bob while this page is open.
 CALL_PAGES = {"ring": "/app/chats/{chat}", "call": "/app/chats/{chat}"}
-PAGES = OPEN_PAGES | STEP_PAGES | NEW_PAGES | OWN_PAGES | CALL_PAGES
+PAGES = OPEN_PAGES | STEP_PAGES | NEW_PAGES | OWN_PAGES | CALL_PAGES | SUPPORT_PAGES
 # Picture of the README: page, size, colours.
 README_PICTURES = {
     "conversation": ("conversation", "desktop", "light"),
@@ -94,8 +112,10 @@ TALK = (
 class Studio:
     """A running server, a browser, and a conversation worth showing."""
 
-    def __init__(self, chromium, server):
+    def __init__(self, chromium, server, stack):
         self.chromium, self.server = chromium, server
+        self.folder = stack.enter_context(tempfile.TemporaryDirectory())
+        self.stack = stack
         self.logins = demo_people(server)
         alice, bob = (Api(server, self.logins[name]) for name in ("Alice", "Bob"))
         self.alice = alice
@@ -126,6 +146,18 @@ class Studio:
     def newcomer(self) -> Person:
         return Person(self.server, "Nora")
 
+    @cached_property
+    def staff(self) -> StaffServer:
+        server = StaffServer(Path(self.folder))
+        self.stack.callback(server.kill)
+        server.start()
+        server.fill()
+        # Once: a code signs in once.
+        with contextlib.closing(self.chromium.new_context()) as context:
+            sign_in(context.new_page(), server, "admin")
+            server.cookies["admin"] = context.storage_state()
+        return server
+
     def take(self, name: str, target: Path, *, size: str, scheme: str, language: str) -> None:
         self.draw(name, target, {"viewport": SIZES[size], "color_scheme": scheme, "locale": language})
 
@@ -137,11 +169,14 @@ class Studio:
         reader.patch("/profile", json={"language": language}).raise_for_status()
         with contextlib.ExitStack() as stack:
             page = self.page_of(name, stack, options)
-            if name not in OPEN_PAGES:
+            if name not in OPEN_PAGES | SUPPORT_PAGES:
                 page.evaluate("language => localStorage.setItem('parley.language', language)", language)
-            page.goto(self.server.base + PAGES[name].format(chat=self.chat))
+            if name in SUPPORT_PAGES:
+                page.goto(self.staff.base + PAGES[name].format(**self.staff.rows))
+            else:
+                page.goto(self.server.base + PAGES[name].format(chat=self.chat))
             settle(page)
-            if not name.startswith(("docs", "api-docs")):
+            if not name.startswith(("docs", "support")):
                 page.wait_for_function("language => document.documentElement.lang === language", arg=language)
             if name in CALL_PAGES:
                 self.ring(stack, page, answered=name == "call")
@@ -149,9 +184,10 @@ class Studio:
             page.screenshot(path=target)
 
     def page_of(self, name: str, stack: contextlib.ExitStack, options: dict[str, Any]) -> Page:
-        if name in OPEN_PAGES:
-            context = stack.enter_context(contextlib.closing(self.chromium.new_context(**options)))
-            return context.new_page()
+        if name in OPEN_PAGES | SUPPORT_PAGES:
+            state = self.staff.cookies["admin"] if name in SUPPORT_PAGES else None
+            context = self.chromium.new_context(**options, storage_state=state)
+            return stack.enter_context(contextlib.closing(context)).new_page()
         login = self.logins["Alice"]
         if name in STEP_PAGES | NEW_PAGES:
             person = self.cautious if name in STEP_PAGES else self.newcomer
@@ -213,13 +249,12 @@ def take_shown(chromium: Browser) -> list[Path]:
 
 @contextlib.contextmanager
 def running_studio(chromium: Browser) -> Iterator[Studio]:
-    with tempfile.TemporaryDirectory() as folder:
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
         server = RunningServer(Path(folder), RATELIMIT_ENABLE="0")
+        stack.callback(server.kill)
         server.start(demo=True)
-        try:
-            yield Studio(chromium, server)
-        finally:
-            server.kill()
+        yield Studio(chromium, server, stack)
 
 
 if __name__ == "__main__":

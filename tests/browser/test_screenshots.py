@@ -1,10 +1,22 @@
 """The pictures of the pages: written in every size, both colours and both directions of writing."""
 
+import re
+
 import pytest
 from PIL import Image
 
 from tests.browser.chromium import needs_chromium
-from tests.browser.screenshots import LANGUAGES, README_FOLDER, README_PICTURES, SCHEMES, SIZES, take_all
+from tests.browser.screenshots import (
+    LANGUAGES,
+    PAGES,
+    README_FOLDER,
+    README_PICTURES,
+    SCHEMES,
+    SECTIONS,
+    SIZES,
+    take_all,
+)
+from tests.server import ROOT
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(300)]
 
@@ -18,6 +30,24 @@ def test_a_page_is_pictured_in_every_variant(tmp_path, chromium):
     corner = {name: sum(picture.getpixel((2, 2))) for name, picture in shown.items()}
     assert corner["conversation-desktop-dark-en"] < 200 < 500 < corner["conversation-desktop-light-en"]
     assert shown["conversation-desktop-light-en"].tobytes() != shown["conversation-desktop-light-ar"].tobytes()
+
+
+def test_every_page_of_the_client_is_pictured():
+    routes = re.findall(r'path: (?:"([^"]+)"|(\w+))', (ROOT / "static/app/routes.js").read_text())
+    names = dict(re.findall(r'const (\w+) = "(/app/[^"]+)"', (ROOT / "static/app/addresses.js").read_text()))
+    patterns = {path or names[name] for path, name in routes}
+    # The first leads to the landing page, the other to a conversation.
+    patterns -= {"/app", "/app/people/:person"}
+    pictured = [path.partition("?")[0] for path in PAGES.values()]
+    missing = [
+        pattern
+        for pattern in patterns
+        if not any(re.fullmatch(re.sub(r":\w+", "[^/]+", pattern), path) for path in pictured)
+    ]
+    assert len(patterns) > 12
+    assert missing == []
+    sections = re.findall(r'^  \["(\w+)", \(\) =>', (ROOT / "static/app/pages/settings/page.js").read_text(), re.M)
+    assert sections == list(SECTIONS)
 
 
 def test_the_pictures_of_the_readme_are_there_and_small():
