@@ -6,8 +6,10 @@ import { ago, t } from "../lib/i18n.js";
 import { failed, notice } from "../lib/notices.js";
 import { NOTHING, useStore } from "../lib/store.js";
 import { load } from "../load.js";
+import { navigate } from "../router.js";
 import { muted, setMuted } from "../state/muted.js";
 import { store } from "../state/store.js";
+import { deleteChat } from "../state/thread.js";
 import { Avatar } from "../ui/avatar.js";
 import { confirm } from "../ui/dialog.js";
 import { Icon } from "../ui/icon.js";
@@ -48,6 +50,20 @@ export function Header({ id, row, name, blockedByMe, newest, searching, searchBu
         .then(() => notice(t("Chat cleared")), failed);
     }
   };
+  const deleteAfterQuestion = async () => {
+    const text = t(
+      "It leaves your list with all its messages. {name} will still have them, and your next message to each other brings it back. This cannot be undone.",
+      { name },
+    );
+    if (!(await confirm({ title: t("Delete this chat?"), text, action: t("Delete chat"), danger: true }))) return;
+    try {
+      await deleteChat(id);
+      navigate("/app/chats");
+      notice(t("Chat deleted"));
+    } catch (error) {
+      failed(error);
+    }
+  };
   const blockAfterQuestion = async () => {
     const text = t("You can't message or call each other until you unblock {name}.", { name });
     if (await confirm({ title: t("Block {name}?", { name }), text, action: t("Block"), danger: true }))
@@ -72,7 +88,7 @@ export function Header({ id, row, name, blockedByMe, newest, searching, searchBu
     <button ref=${searchButton} type="button" class="icon-button" aria-label=${t("Search in conversation")} aria-expanded=${searching ? "true" : "false"} onClick=${onSearch}><${Icon} name="search" /></button>
     <button type="button" class="icon-button" aria-label=${t("Voice call")} disabled=${row.is_blocked} onClick=${() => call("audio")}><${Icon} name="phone" /></button>
     <button type="button" class="icon-button" aria-label=${t("Video call")} disabled=${row.is_blocked} onClick=${() => call("video")}><${Icon} name="camera" /></button>
-    <${Menu} label=${t("Conversation actions")} items=${[mute, { label: t("Clear chat"), icon: "trash", act: clearAfterQuestion }, blocking]} />
+    <${Menu} label=${t("Conversation actions")} items=${[mute, { label: t("Clear chat"), icon: "clear", act: clearAfterQuestion }, { label: t("Delete chat"), icon: "trash", danger: true, act: deleteAfterQuestion }, blocking]} />
   </header>
   ${Profile && html`<${Profile} user=${user} isShown=${!row.is_blocked} actions=${[mute, blocking, report].filter(Boolean)} onClose=${() => setProfile(null)} />`}`;
 }

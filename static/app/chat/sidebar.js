@@ -17,19 +17,19 @@ import { Found } from "./found.js";
 import { callIcon, previewText } from "./preview.js";
 
 class Entry extends Pure {
-  static keys = ["row", "typing", "here", "online", "draft", "isMuted"];
+  static keys = ["row", "typing", "here", "online", "draft", "waiting", "isMuted"];
 
-  render({ row, typing, here, online, draft, isMuted }) {
+  render({ row, typing, here, online, draft, waiting, isMuted }) {
     const { other_user: user, last_message: last, unread_count: unread, id } = row;
     const own = last && last.sender_id === parley.session.userId;
     const link = `chat-${id}`;
     const line = typing
       ? html`<span class="typing">${t("typing…")}</span>`
-      : draft && !here
+      : draft && (!here || !last)
         ? html`<span class="danger-text">${t("Draft:")}</span><span class="cut" dir="auto">${draft}</span>`
-        : last
+        : last && !waiting
           ? html`${own && last.kind !== "call" && html`<span class="muted">${t("You:")}</span>`}${last.kind === "call" && html`<${Icon} name=${callIcon(last.call)} size=${16} />`}<span class="cut" dir="auto">${previewText(last, own)}</span>`
-          : html`<span class="muted">${t("No messages yet")}</span>`;
+          : html`<span class="muted">${t("You:")}</span><span class="cut" dir="auto">${waiting?.body || t("Image")}</span>`;
     return html`<li aria-labelledby=${link}><a id=${link} class="entry" href=${`/app/chats/${id}`} aria-current=${here ? "page" : undefined}>
       <span class="entry-avatar"><${Avatar} user=${user} />${online && html`<span class="dot" title=${t("online")}></span>`}</span>
       <span class="entry-line"><span class="entry-name" dir="auto">${nameOf(user)}</span>
@@ -40,16 +40,17 @@ class Entry extends Pure {
   }
 }
 
-function Row({ row, here, draft, isMuted }) {
+function Row({ row, here, draft, waiting, isMuted }) {
   const { other_user: user, is_blocked: isBlocked } = row;
   const typing = useStore(store.typing(row.id), (ids) => ids.length > 0);
   const online = useStore(isBlocked ? NOTHING : store.presence(user.id), (presence) => Boolean(presence?.online));
-  return html`<${Entry} row=${row} typing=${typing} here=${here} online=${online} draft=${draft} isMuted=${isMuted} />`;
+  return html`<${Entry} row=${row} typing=${typing} here=${here} online=${online} draft=${draft} waiting=${waiting} isMuted=${isMuted} />`;
 }
 
 // `isHit`: a message that was found has led to the open conversation; what was found stays.
 export function Sidebar({ id, isHit }) {
   const { conversations, byId, hasMore, error } = useStore(store.conversations);
+  const unsent = useStore(store.outbox);
   const mutedIds = useStore(muted, ({ ids }) => ids);
   const [query, setQuery] = useState("");
   const pane = useRef(null);
@@ -88,8 +89,11 @@ export function Sidebar({ id, isHit }) {
   // The one that is open may be further down than the list is loaded.
   const listed = conversations ?? [];
   const open = byId[id];
+  // The last one of each conversation that waits for the server.
+  const waiting = new Map(unsent.map((item) => [item.conversation_id, item]));
+  // A conversation without a message, or whose messages were cleared, comes with the next one.
   const rows = (open && !listed.some((row) => row.id === id) ? [...listed, open] : listed).filter(
-    (row) => row.last_message || row.id === id || draftOf(row.id),
+    (row) => row.last_message || waiting.has(row.id) || draftOf(row.id),
   );
   const load = () => void store.conversations.load().catch(() => {});
   const Heading = id ? "h2" : "h1";
@@ -107,7 +111,7 @@ export function Sidebar({ id, isHit }) {
         ${conversations && rows.length === 0 && html`<p class="side-note muted">${t("No conversations yet. Search for a person to write to.")}</p>`}
         <ul class="entries" aria-label=${t("Conversations")}>${rows.map(
           (row) =>
-            html`<${Row} key=${row.id} row=${row} here=${row.id === id} draft=${draftOf(row.id)} isMuted=${mutedIds.includes(row.id)} />`,
+            html`<${Row} key=${row.id} row=${row} here=${row.id === id} draft=${draftOf(row.id)} waiting=${waiting.get(row.id)} isMuted=${mutedIds.includes(row.id)} />`,
         )}</ul>`
       }
     </div>

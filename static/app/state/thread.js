@@ -1,5 +1,6 @@
 // The messages of a conversation as its log shows them, and what is loaded of them for its reader.
 import { parley } from "../client.js";
+import { keepDraft } from "./drafts.js";
 import { store } from "./store.js";
 
 const PAGE = 50;
@@ -53,6 +54,14 @@ export function firstUnread(id) {
   const me = parley.session.userId;
   const { messages } = threadOf(store.messages(id).getSnapshot());
   return messages.find((message) => message.id > (row.last_read_id ?? 0) && message.sender_id !== me)?.id ?? null;
+}
+
+// A conversation without messages is in no list: it comes back with the next one.
+export async function deleteChat(id) {
+  for (const { client_id: waiting } of parley.outbox.items(id)) parley.outbox.remove(waiting);
+  await store.messages(id).clear();
+  keepDraft(id, "");
+  await store.conversations.refreshOne(id);
 }
 
 export function react(message, emoji) {

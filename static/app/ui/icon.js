@@ -9,6 +9,7 @@ const PATHS = {
   cameraOff: "M3 7h11a1 1 0 0 1 1 1v8a1 1 0 0 1-1 1H3a1 1 0 0 1-1-1V8a1 1 0 0 1 1-1zM15 11l6-3.5v9L15 13M3 3l18 18",
   chats: "M4 5h16v11H9l-5 4z",
   check: "M4 12.5l5 5L20 6.5",
+  clear: "M4 5h16v11H9l-5 4zM9 8l6 5M15 8l-6 5",
   close: "M6 6l12 12M18 6L6 18",
   copy: "M9 9h11v11H9zM5 15H4V4h11v1",
   down: "M6 9l6 6 6-6",
