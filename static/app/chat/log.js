@@ -9,6 +9,7 @@ import { store } from "../state/store.js";
 import { Icon } from "../ui/icon.js";
 import { Loading } from "../ui/loading.js";
 import { VirtualList } from "../ui/virtual_list.js";
+import { useGestures } from "./gestures.js";
 import { Message, Pending } from "./message.js";
 
 const MARK_MS = 2000;
@@ -224,6 +225,12 @@ export function Log({ id, state, hit, unread, row, me, names, actions, marked, c
     }
   };
 
+  const reply = (messageId) => {
+    const message = state.messages.find((entry) => entry.id === messageId);
+    if (message) actions.reply(message);
+  };
+  const gestures = useGestures(actions.blocked ? null : reply);
+
   const head = html`<div class="log-head">${
     state.hasOlder
       ? html`<${Loading} label=${t("Loading older messages")} />`
@@ -233,7 +240,7 @@ export function Log({ id, state, hit, unread, row, me, names, actions, marked, c
   const label = below
     ? tn("Jump to latest, {n} new message", "Jump to latest, {n} new messages", below)
     : t("Jump to latest");
-  return html`<div class="log-frame">
+  return html`<div class="log-frame" ...${gestures}>
     <${VirtualList} className="log" label=${t("Messages")} rows=${rows} draw=${draw} follow=${!state.hasNewer} head=${head} control=${connect} onKeyDown=${onKeyDown}
       onStart=${() => loadMore(() => messages.loadOlder())} onEnd=${() => loadMore(() => messages.loadNewer())} onPlace=${(next) => onPlace({ ...next, isLast: !state.hasNewer })} onDrawn=${onDrawn} isHeld=${() => isCatchingUp.current} />
     ${
