@@ -2,7 +2,7 @@
 import { useEffect } from "../lib/html.js";
 import { isComposing } from "../ui/keys.js";
 
-const FIELDS = "input, textarea, select, [contenteditable], [role=menu], dialog";
+const FIELDS = "input, textarea, select, [contenteditable], .popup, dialog";
 
 function focusSearch(page) {
   const box = page.querySelector(".side input[type=search]");
