@@ -115,3 +115,30 @@ def test_of_many_blocked_users_the_first_one_can_still_be_unblocked(windows, blo
     alice.open_chat(chat)
     alice.page.get_by_role("button", name="Unblock").click()
     expect(alice.box).to_be_visible()
+
+
+@pytest.mark.parametrize("blocker", ["Alice", "Bob"])
+def test_what_was_read_before_a_block_stays_read_in_both_windows(windows, blocks, people, chat, blocker):
+    mine, theirs = f"read before {blocker} blocks", f"answered before {blocker} blocks"
+    people["Alice"].send(chat, mine)
+    people["Bob"].send(chat, theirs)
+    alice, bob = windows("Alice").open_chat(chat), windows("Bob").open_chat(chat)
+    alice.sees_status(mine, "Read")
+    bob.sees_status(theirs, "Read")
+    blocks(blocker, "Bob" if blocker == "Alice" else "Alice")
+    blocking, blocked = (alice, bob) if blocker == "Alice" else (bob, alice)
+    expect(blocking.page.get_by_text("You have blocked")).to_be_visible()
+    # The blocked user is told nothing until something is forbidden.
+    expect(blocked.box).to_be_visible()
+    blocked.box.type("H")
+    expect(blocked.page.get_by_text("You can't message this person.")).to_be_visible()
+    alice.sees_status(mine, "Read")
+    bob.sees_status(theirs, "Read")
+    # Also when the list is loaded anew.
+    blocked.context.set_offline(True)
+    blocked.page.wait_for_timeout(300)
+    blocked.context.set_offline(False)
+    blocked.page.wait_for_timeout(1_500)
+    alice.sees_status(mine, "Read")
+    bob.sees_status(theirs, "Read")
+    blocked.complaints.clear()
