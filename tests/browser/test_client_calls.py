@@ -240,6 +240,30 @@ def test_no_answer_and_called_back_from_the_history(open_as, people):
     ended(bob, "Call ended")
 
 
+def test_missed_calls_are_counted_until_the_list_is_looked_at(open_as, people):
+    alice, bob = open_as("Alice"), open_as("Bob")
+    calls = bob.page.get_by_role("navigation", name="Main").get_by_role("link", name="Calls")
+    expect(calls).not_to_contain_text("missed")
+    for text in ("1 missed call", "2 missed calls"):
+        alice.page.evaluate(INVITE, [people[1]["Bob"], "audio"])
+        ring_of(bob).wait_for()
+        button(alice, "Hang up").click()
+        ended(bob, "Missed call")
+        expect(calls).to_contain_text(text)
+    other = bob.page.context.new_page()
+    other.goto(bob.page.url)
+    elsewhere = other.get_by_role("navigation", name="Main").get_by_role("link", name="Calls")
+    expect(elsewhere).to_contain_text("2 missed calls")
+    calls.click()
+    expect(calls).not_to_contain_text("missed")
+    expect(elsewhere).not_to_contain_text("missed")
+    bob.page.reload()
+    bob.page.get_by_role("list", name="Calls").get_by_text("missed").first.wait_for()
+    expect(calls).not_to_contain_text("missed")
+    # The calls that this user makes are not missed by them.
+    expect(alice.page.get_by_role("navigation", name="Main")).not_to_contain_text("missed")
+
+
 def test_canceled_by_the_caller(open_as, people):
     alice, bob = open_as("Alice"), open_as("Bob")
     alice.page.evaluate(INVITE, [people[1]["Bob"], "video"])
