@@ -23,6 +23,7 @@ const LEFT_AT_END = 300;
 const PAUSE_MS = 3000;
 
 const upperFirst = (text) => text.charAt(0).toLocaleUpperCase() + text.slice(1);
+const dayOf = ({ created_at: at }) => upperFirst(dayName(at));
 const Divider = ({ rowKey, kind, text }) =>
   html`<div class=${`divider ${kind}`} data-key=${rowKey}><span>${text}</span></div>`;
 
@@ -36,6 +37,8 @@ export function Log({ id, state, hit, unread, row, me, names, actions, marked, c
   const drawn = useRef(rows);
   drawn.current = rows;
   const [{ atEnd, far }, setEnd] = useState({ atEnd: true, far: false });
+  // The day of the first row in the window, unless that row says it itself.
+  const [day, setDay] = useState("");
   const [flash, setFlash] = useState(null);
   const [current, setCurrent] = useState(null);
   const lastSeen = useRef(0);
@@ -164,6 +167,8 @@ export function Log({ id, state, hit, unread, row, me, names, actions, marked, c
     (next) => {
       setEnd((old) => (old.atEnd === next.atEnd && old.far === next.far ? old : next));
       isFollowing.current = next.atEnd && next.isLast;
+      const { message, item } = drawn.current.find((entry) => entry.key === next.first) ?? {};
+      setDay(message || item ? dayOf(message ?? item) : "");
       if (!isPlaced.current) return;
       keepPlace(id, isFollowing.current ? null : messageOf(list.current?.lastInWindow())?.id);
       if (isFollowing.current) messages.trim(MOST_AT_END, LEFT_AT_END);
@@ -193,8 +198,7 @@ export function Log({ id, state, hit, unread, row, me, names, actions, marked, c
   const focusable = current ?? state.messages.at(-1)?.id;
   const draw = (entry) => {
     const { key, type } = entry;
-    if (type === "day")
-      return html`<${Divider} key=${key} rowKey=${key} kind="day" text=${upperFirst(dayName(entry.at))} />`;
+    if (type === "day") return html`<${Divider} key=${key} rowKey=${key} kind="day" text=${dayOf(entry)} />`;
     if (type === "unread") return html`<${Divider} key=${key} rowKey=${key} kind="new" text=${t("Unread messages")} />`;
     if (type === "pending")
       return html`<${Pending} key=${key} rowKey=${key} item=${entry.item} continues=${entry.continues} />`;
@@ -243,6 +247,7 @@ export function Log({ id, state, hit, unread, row, me, names, actions, marked, c
   return html`<div class="log-frame" ...${gestures}>
     <${VirtualList} className="log" label=${t("Messages")} rows=${rows} draw=${draw} follow=${!state.hasNewer} head=${head} control=${connect} onKeyDown=${onKeyDown}
       onStart=${() => loadMore(() => messages.loadOlder())} onEnd=${() => loadMore(() => messages.loadNewer())} onPlace=${(next) => onPlace({ ...next, isLast: !state.hasNewer })} onDrawn=${onDrawn} isHeld=${() => isCatchingUp.current} />
+    ${day && html`<div class="divider day stays" aria-hidden="true"><span>${day}</span></div>`}
     ${
       (far || state.hasNewer || (below > 0 && !atEnd)) &&
       html`<button type="button" class="to-end" aria-label=${label} title=${label} onClick=${toEndWithFocus}>

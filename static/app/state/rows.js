@@ -18,7 +18,7 @@ export function rowsOf({ messages, pending, firstUnread, hasNewer }, me) {
   const add = (row, source, senderId) => {
     const { ms, day } = momentOf(source);
     const isNewDay = before?.day !== day;
-    if (isNewDay) rows.push({ type: "day", key: `d${row.key}`, at: source.created_at });
+    if (isNewDay) rows.push({ type: "day", key: `d${row.key}`, created_at: source.created_at });
     const isUnreadMark = row.message?.id === firstUnread;
     if (isUnreadMark) rows.push({ type: "unread", key: "unread" });
     const isClose = before && ms - before.ms < TOGETHER_MS;

@@ -230,7 +230,7 @@ export class VirtualList extends Component {
     const toEnd = this.distanceToEnd();
     this.wasAtEnd = toEnd < NEAR_END;
     if (toEnd < NEAR_START) onEnd?.();
-    onPlace?.({ atEnd: this.wasAtEnd, far: toEnd > 600 });
+    onPlace?.({ atEnd: this.wasAtEnd, far: toEnd > 600, first: this.firstInWindow() });
     this.watchFrame();
   }
 
@@ -250,6 +250,12 @@ export class VirtualList extends Component {
         resolve();
       });
     });
+  }
+
+  // The key of the first row whose end is in the window.
+  firstInWindow() {
+    const top = this.box.getBoundingClientRect().top + 1;
+    return [...this.rowElements()].find((element) => element.getBoundingClientRect().bottom > top)?.dataset.key ?? null;
   }
 
   // The key of the last row whose end is in the window.
