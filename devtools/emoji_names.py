@@ -1,6 +1,6 @@
 """Writes what the web client searches emoji by, from CLDR's annotations: `python3 -m devtools.emoji_names FOLDER`.
 
-FOLDER is the unpacked npm package cldr-annotations-full. One module for each language of the client, with the names of
+FOLDER is the unpacked npm package cldr-annotations-full. One file for each language of the client, with the names of
 the emoji that its picker offers (static/vendor/README.md).
 """
 
@@ -37,8 +37,8 @@ def main(package: Path) -> None:
         annotations = content["annotations"]["annotations"]
         table = {emoji: names(annotations, emoji) for emoji in offered()}
         text = json.dumps(table, ensure_ascii=False, indent=0)
-        (VENDOR / f"emoji-{code}.mjs").write_text(f"export default {text};\n", encoding="utf-8")
-    files = sorted(path for path in VENDOR.iterdir() if path.suffix in {".mjs", ".txt"})
+        (VENDOR / f"emoji-{code}.json").write_text(f"{text}\n", encoding="utf-8")
+    files = sorted(path for path in VENDOR.iterdir() if path.suffix in {".json", ".mjs", ".txt"})
     sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files]
     (VENDOR / "SHA256SUMS").write_text("".join(sums), encoding="utf-8")
 

@@ -59,6 +59,7 @@ def options(request: HttpRequest) -> dict[str, Any]:
         ],
         "pictures": {scheme: staticfiles_storage.url(f"app/pictures/landing-{scheme}.webp") for scheme in SCHEMES},
         "catalogs": catalog_addresses(),
+        "emoji": {code: staticfiles_storage.url(f"vendor/emoji-{code}.json") for code, _name in settings.LANGUAGES},
         "sheets": later_sheets(),
         "switches": SWITCHES if is_developer(request) else sent_switches(),
     }

@@ -7,6 +7,7 @@ export const config = {
   demo: [],
   pictures: {},
   catalogs: {},
+  emoji: {},
   sheets: [],
   switches: [],
   ...JSON.parse(root.dataset.options || "{}"),

@@ -66,7 +66,7 @@ FOLDERS = {
     "ui": ("lib", "router.js"),
     "state": ("lib", "client.js"),
     # What is opened from a message, as its picture on the whole screen, is loaded then.
-    "chat": ("lib", "ui", "state", "calls", "client.js", "router.js", "load.js"),
+    "chat": ("lib", "ui", "state", "calls", "client.js", "config.js", "router.js", "load.js"),
     "calls": ("lib", "ui", "state", "client.js"),
 }
 

@@ -1,8 +1,9 @@
 // Emoji to choose from: as a reaction, or for the text. Arrow keys move, Enter chooses.
+import { ParleyError } from "../../sdk/parley/errors.js";
+import { config } from "../config.js";
 import { html, useEffect, useRef, useState } from "../lib/html.js";
 import { language, t, tn } from "../lib/i18n.js";
 import { failed } from "../lib/notices.js";
-import { load as loadModule } from "../load.js";
 import { Popup } from "../ui/popup.js";
 
 const QUICK = "👍 ❤️ 😂 😮 😢 🙏 👏 🔥";
@@ -36,6 +37,12 @@ const isFound = (wanted, text) =>
     .filter(Boolean)
     .every((word) => text.includes(` ${word}`) || (/\p{Script=Han}/u.test(word) && text.includes(word)));
 
+const fetched = async (code) => {
+  const reply = await fetch(config.emoji[code]).catch(() => null);
+  if (!reply?.ok) throw new ParleyError("network_error");
+  return reply.json();
+};
+
 // {names, load}: what each emoji is searched by, once `load` was called: in the reader's language and in English.
 function useNames() {
   const [names, setNames] = useState(null);
@@ -44,9 +51,8 @@ function useNames() {
     if (isAsked.current) return;
     isAsked.current = true;
     const languages = [...new Set([language(), "en"])];
-    Promise.all(languages.map((code) => loadModule(`../vendor/emoji-${code}.mjs`))).then(
-      (modules) =>
-        setNames(ALL.map((emoji) => [emoji, words(modules.map((module) => module.default[emoji] ?? "").join(" "))])),
+    Promise.all(languages.map(fetched)).then(
+      (tables) => setNames(ALL.map((emoji) => [emoji, words(tables.map((table) => table[emoji] ?? "").join(" "))])),
       (error) => {
         isAsked.current = false;
         failed(error);

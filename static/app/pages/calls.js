@@ -8,9 +8,10 @@ import { useStore } from "../lib/store.js";
 import { useTitle } from "../lib/title.js";
 import { app } from "../state/app.js";
 import { isMissed } from "../state/calls.js";
-import { useSeeCalls } from "../state/missed_calls.js";
+import { seeCalls } from "../state/missed_calls.js";
 import { store } from "../state/store.js";
 import { Avatar, nameOf } from "../ui/avatar.js";
+import { onReturn } from "../ui/focus.js";
 import { Icon } from "../ui/icon.js";
 import { Loading, Retry } from "../ui/loading.js";
 
@@ -22,7 +23,10 @@ export default function History() {
   // A failure stands in the state.
   const load = () => (calls ? store.calls.loadOlder() : store.calls.load()).catch(() => {});
   useEffect(() => void load(), []);
-  useSeeCalls(calls);
+  useEffect(() => {
+    seeCalls(calls);
+    return onReturn(() => seeCalls(calls));
+  }, [calls]);
   useEffect(() => {
     for (const id of new Set(calls?.map((call) => call.conversation_id)))
       if (!people[id]) store.conversations.loadOne(id).catch(() => {});

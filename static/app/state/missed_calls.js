@@ -3,7 +3,6 @@ import { parley } from "../client.js";
 import { useEffect } from "../lib/html.js";
 import { createStore, useStore } from "../lib/store.js";
 import { readStored, stored } from "../lib/stored.js";
-import { onReturn } from "../ui/focus.js";
 import { app } from "./app.js";
 import { isMissed } from "./calls.js";
 import { store } from "./store.js";
@@ -37,12 +36,5 @@ export function useMissedCalls() {
   return last === null ? 0 : (calls ?? []).filter((call) => call.id > last && isMissed(call, userId)).length;
 }
 
-/** On the page that shows them, in a window that is looked at. */
-export function useSeeCalls(calls) {
-  useEffect(() => {
-    if (!calls) return undefined;
-    const look = () => document.visibilityState === "visible" && see(calls);
-    look();
-    return onReturn(look);
-  }, [calls]);
-}
+/** The page that shows them is in a window that is looked at. */
+export const seeCalls = (calls) => void (calls && document.visibilityState === "visible" && see(calls));

@@ -1,4 +1,4 @@
-import { store, useSeeCalls, isMissed, nameOf, Avatar, mediaText, invite } from './chats.js';
+import { store, seeCalls, onReturn, isMissed, nameOf, Avatar, mediaText, invite } from './chats.js';
 import { useTitle, t, useStore, app, A, Retry, html, Loading, Icon, dateTime, duration } from '../first.js';
 
 // Past calls, newest first, each with a way to call again.
@@ -12,7 +12,10 @@ function History() {
   // A failure stands in the state.
   const load = () => (calls ? store.calls.loadOlder() : store.calls.load()).catch(() => {});
   A(() => void load(), []);
-  useSeeCalls(calls);
+  A(() => {
+    seeCalls(calls);
+    return onReturn(() => seeCalls(calls));
+  }, [calls]);
   A(() => {
     for (const id of new Set(calls?.map((call) => call.conversation_id)))
       if (!people[id]) store.conversations.loadOne(id).catch(() => {});
