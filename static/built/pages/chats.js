@@ -1,4 +1,4 @@
-import { waitAfter, ParleyError, run, parley, useStore, A, d, html, t, errorText, duration, notice, T, P, F, Icon, Notices, onNavigation, Q, tn, w, failed, LIMITS, stored, readStored, bytes, Loading, number as number$1, createStore, b, load, NOTHING, ago, storedHere, x, language, time, dateTime, dayName, useTitle, navigate, app, isKeeping, shortTime, Retry, usePlace, forThisUser, useUnreadTitle, NavLink, config } from '../first.js';
+import { waitAfter, ParleyError, run, parley, useStore, A, d, html, t, errorText, duration, notice, T, P, F, Icon, Notices, onNavigation, Q, tn, w, createStore, readStored, stored, app, failed, LIMITS, language, config, bytes, Loading, number as number$1, b, load, NOTHING, ago, navigate, storedHere, x, time, dateTime, dayName, useTitle, isKeeping, shortTime, Retry, usePlace, forThisUser, useUnreadTitle, NavLink } from '../first.js';
 
 /**
  * Replies that replace a part of the state. An event that arrives while one is under way may be newer than the reply:
@@ -1013,13 +1013,14 @@ class Conversations extends Part {
 
   // --- Rows ------------------------------------------------------------------------------------
 
-  #show(told, part = {}, isListed = this.getSnapshot().conversations !== null) {
+  #show(rows, part = {}, isListed = this.getSnapshot().conversations !== null) {
+    const told = rowsById(Object.values(rows).map((row) => withReceipts(row, this.#rows[row.id])));
     this.#rows = told;
     const before = this.getSnapshot();
     const shown = Object.values(told).map((row) => ({ ...row, unread_count: this.#unreadOf(row) }));
-    const rows = share(before.byId, rowsById(shown));
-    const listed = this.#order.map((id) => rows[id]).filter(Boolean);
-    this._set({ byId: rows, conversations: isListed ? sameList(before.conversations, listed) : null, ...part });
+    const byId = share(before.byId, rowsById(shown));
+    const listed = this.#order.map((id) => byId[id]).filter(Boolean);
+    this._set({ byId, conversations: isListed ? sameList(before.conversations, listed) : null, ...part });
   }
 
   #put(rows) {
@@ -1152,6 +1153,17 @@ class Conversations extends Part {
     this.#isWanted &&= this.isWatched;
     this._set({ conversations: null, byId: {}, hasMore: false, isLoading: false, error: null });
   }
+}
+
+/** Across a block the server tells no receipts; what it told before the block stays true. */
+function withReceipts(row, before) {
+  if (!row.is_blocked || !before) return row;
+  const { other_last_read_id: read, other_delivered_id: delivered } = before;
+  return {
+    ...row,
+    other_last_read_id: row.other_last_read_id ?? read,
+    other_delivered_id: row.other_delivered_id ?? delivered,
+  };
 }
 
 const rowsById = (rows) => Object.fromEntries(rows.map((row) => [row.id, row]));
@@ -2096,6 +2108,73 @@ function Upload({ item }) {
     ${!isFailed && html`<progress max="100" value=${percent} aria-label=${t("Upload")}>${tn("{n} percent", "{n} percent", percent)}</progress>`}</div>`;
 }
 
+// How many calls were missed since the page of the calls was last looked at; kept in this browser for the signed-in user.
+
+const key$4 = () => `parley.calls_seen.${parley.session.userId}`;
+
+const read$3 = () => readStored(stored, key$4(), null);
+
+// The newest call that was seen; null until there is one.
+const seen = createStore({ id: read$3() });
+
+function see(calls) {
+  const newest = Math.max(0, ...calls.map(({ id }) => id));
+  if (read$3() !== null && read$3() >= newest) return;
+  stored.setItem(key$4(), JSON.stringify(newest));
+  seen.set({ id: newest });
+}
+
+parley.on("signedin", () => seen.set({ id: read$3() }));
+addEventListener("storage", (event) => (event.key === null || event.key === key$4()) && seen.set({ id: read$3() }));
+
+function useMissedCalls() {
+  const userId = useStore(app, ({ user }) => user?.id);
+  const calls = useStore(store.calls, (part) => part.calls);
+  const last = useStore(seen, ({ id }) => id);
+  A(() => void store.calls.load().catch(() => {}), []);
+  // What was missed before this browser knew the user is no news.
+  A(() => {
+    if (calls && last === null) see(calls);
+  }, [calls, last]);
+  return last === null ? 0 : (calls ?? []).filter((call) => call.id > last && isMissed(call, userId)).length;
+}
+
+/** The page that shows them is in a window that is looked at. */
+const seeCalls = (calls) => void (calls && document.visibilityState === "visible" && see(calls));
+
+// Drafts by conversation; stored in this browser for the signed-in user.
+
+const key$3 = () => `parley.drafts.${parley.session.userId}`;
+
+const read$2 = () => readStored(stored, key$3(), {});
+
+const draftOf = (id) => read$2()[id] ?? "";
+
+function keepDraft(id, text) {
+  const drafts = read$2();
+  if (text.trim()) drafts[id] = text;
+  else delete drafts[id];
+  stored.setItem(key$3(), JSON.stringify(drafts));
+}
+
+// Calls `act` with what another tab has made of the draft. Returns the function that ends this.
+function onDraft(id, act) {
+  const onStorage = (event) => (event.key === null || event.key === key$3()) && act(draftOf(id));
+  addEventListener("storage", onStorage);
+  return () => removeEventListener("storage", onStorage);
+}
+
+// Like the messages that wait to be sent, the drafts go when the sign-in is ended, here or from another device.
+function listen$2() {
+  let own = key$3();
+  parley.on("signedin", () => {
+    own = key$3();
+  });
+  parley.on("signedout", ({ forget }) => {
+    if (forget) stored.removeItem(own);
+  });
+}
+
 // The messages of a conversation as its log shows them, and what is loaded of them for its reader.
 
 const PAGE$2 = 50;
@@ -2149,6 +2228,14 @@ function firstUnread(id) {
   const me = parley.session.userId;
   const { messages } = threadOf(store.messages(id).getSnapshot());
   return messages.find((message) => message.id > (row.last_read_id ?? 0) && message.sender_id !== me)?.id ?? null;
+}
+
+// A conversation without messages is in no list: it comes back with the next one.
+async function deleteChat(id) {
+  for (const { client_id: waiting } of parley.outbox.items(id)) parley.outbox.remove(waiting);
+  await store.messages(id).clear();
+  keepDraft(id, "");
+  await store.conversations.refreshOne(id);
 }
 
 function react(message, emoji) {
@@ -2244,39 +2331,6 @@ async function prepareImage(file, { maxBytes = LIMITS.imageBytes, maxSide = LIMI
   return prepare(file, { maxBytes, maxSide, maxPixels: LIMITS.imagePixels, types: LIMITS.imageTypes });
 }
 
-// Drafts by conversation; stored in this browser for the signed-in user.
-
-const key$3 = () => `parley.drafts.${parley.session.userId}`;
-
-const read$2 = () => readStored(stored, key$3(), {});
-
-const draftOf = (id) => read$2()[id] ?? "";
-
-function keepDraft(id, text) {
-  const drafts = read$2();
-  if (text.trim()) drafts[id] = text;
-  else delete drafts[id];
-  stored.setItem(key$3(), JSON.stringify(drafts));
-}
-
-// Calls `act` with what another tab has made of the draft. Returns the function that ends this.
-function onDraft(id, act) {
-  const onStorage = (event) => (event.key === null || event.key === key$3()) && act(draftOf(id));
-  addEventListener("storage", onStorage);
-  return () => removeEventListener("storage", onStorage);
-}
-
-// Like the messages that wait to be sent, the drafts go when the sign-in is ended, here or from another device.
-function listen$2() {
-  let own = key$3();
-  parley.on("signedin", () => {
-    own = key$3();
-  });
-  parley.on("signedout", ({ forget }) => {
-    if (forget) stored.removeItem(own);
-  });
-}
-
 // A layer beside a button, in the top layer of the browser: nothing cuts it off.
 
 const MARGIN = 8;
@@ -2336,11 +2390,79 @@ const MORE = [
   "🍎 🍌 🍇 🍓 🍒 🍑 🥑 🍅 🌽 🥕 🍞 🧀 🍕 🍔 🍟 🌮 🍣 🍜 🍰 🎂 🍪 🍫 🍿 ☕ 🍵 🍺 🍷 🥂 ⚽ 🏀 🎾 🎮 🎸 🎨 🚗 🚲 ✈️ 🏠 🏖️ 📱 💻 ⏰",
 ];
 
+const ALL = [...new Set([QUICK, ...MORE].join(" ").split(" "))];
+
+// The words of a text as they are compared, each behind a space.
+const words = (text) =>
+  text
+    .toLowerCase()
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .replace(/ı/g, "i")
+    .split(/[^\p{L}\p{N}]+/u)
+    .map((word) => word && ` ${word}`)
+    .join("");
+
+// Each begins a word; Chinese has no space between words.
+const isFound = (wanted, text) =>
+  wanted
+    .split(" ")
+    .filter(Boolean)
+    .every((word) => text.includes(` ${word}`) || (/\p{Script=Han}/u.test(word) && text.includes(word)));
+
+const fetched = async (code) => {
+  const reply = await fetch(config.emoji[code]).catch(() => null);
+  if (!reply?.ok) throw new ParleyError("network_error");
+  return reply.json();
+};
+
+// {names, load}: what each emoji is searched by, once `load` was called: in the reader's language and in English.
+function useNames() {
+  const [names, setNames] = d(null);
+  const isAsked = T(false);
+  const load = () => {
+    if (isAsked.current) return;
+    isAsked.current = true;
+    const languages = [...new Set([language(), "en"])];
+    Promise.all(languages.map(fetched)).then(
+      (tables) => setNames(ALL.map((emoji) => [emoji, words(tables.map((table) => table[emoji] ?? "").join(" "))])),
+      (error) => {
+        isAsked.current = false;
+        failed(error);
+      },
+    );
+  };
+  return { names, load };
+}
+
 function EmojiPicker({ anchor, onPick, onClose }) {
-  const grid = T(null);
-  const buttons = () => [...grid.current.querySelectorAll("button")];
+  const self = T(null);
+  const box = T(null);
+  const [query, setQuery] = d("");
+  const { names, load } = useNames();
+  const buttons = () => [...self.current.querySelectorAll("button")];
   A(() => buttons()[0].focus({ preventScroll: true }), []);
+  const wanted = words(query);
+  const found = wanted && names?.filter(([, text]) => isFound(wanted, text)).map(([emoji]) => emoji);
+  const onSearchKey = (event) => {
+    if (event.key === "Enter" && found?.length) {
+      event.preventDefault();
+      onPick(found[0]);
+    } else if (event.key === "ArrowDown") {
+      event.preventDefault();
+      buttons()[0]?.focus();
+    }
+  };
   const onKeyDown = (event) => {
+    if (event.target === box.current) {
+      onSearchKey(event);
+      return;
+    }
+    // What is typed is searched for.
+    if ([...event.key].length === 1 && event.key !== " " && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      box.current.focus();
+      return;
+    }
     const all = buttons();
     const at = all.indexOf(document.activeElement);
     const here = all[at].getBoundingClientRect();
@@ -2355,7 +2477,7 @@ function EmojiPicker({ anchor, onPick, onClose }) {
       const near = (button) =>
         Math.abs(button.offsetTop - all[at].offsetTop) * 100 +
         Math.abs(button.getBoundingClientRect().left - here.left);
-      next = line.sort((one, other) => near(one) - near(other))[0];
+      next = line.sort((one, other) => near(one) - near(other))[0] ?? (down ? null : box.current);
     }
     if (!next && !event.key.startsWith("Arrow")) return;
     event.preventDefault();
@@ -2364,9 +2486,16 @@ function EmojiPicker({ anchor, onPick, onClose }) {
   const cell = (emoji) =>
     html`<button type="button" key=${emoji} class="emoji" onClick=${() => onPick(emoji)}>${emoji}</button>`;
   return html`<${Popup} anchor=${anchor} onClose=${onClose} className="emoji-picker" role="dialog" aria-label=${t("Emoji")} onKeyDown=${onKeyDown}>
-    <div ref=${grid}>
-      <div class="emoji-row quick">${QUICK.split(" ").map(cell)}</div>
-      ${MORE.map((line) => html`<div class="emoji-row">${line.split(" ").map(cell)}</div>`)}
+    <div ref=${self}>
+      <input ref=${box} type="search" class="input" aria-label=${t("Search emoji")} placeholder=${t("Search emoji")} autocomplete="off" value=${query}
+        onFocus=${load} onInput=${(event) => setQuery(event.target.value)} />
+      <p class=${found?.length === 0 ? "side-note muted" : "visually-hidden"} role="status">${found && (found.length ? tn("{n} emoji found", "{n} emoji found", found.length) : t("No emoji found"))}</p>
+      ${
+        found
+          ? html`<div class="emoji-row">${found.map(cell)}</div>`
+          : html`<div class="emoji-row quick">${QUICK.split(" ").map(cell)}</div>
+      ${MORE.map((line) => html`<div class="emoji-row">${line.split(" ").map(cell)}</div>`)}`
+      }
     </div><//>`;
 }
 
@@ -3074,6 +3203,20 @@ function Header({ id, row, name, blockedByMe, newest, searching, searchButton, o
         .then(() => notice(t("Chat cleared")), failed);
     }
   };
+  const deleteAfterQuestion = async () => {
+    const text = t(
+      "It leaves your list with all its messages. {name} will still have them, and your next message to each other brings it back. This cannot be undone.",
+      { name },
+    );
+    if (!(await confirm({ title: t("Delete this chat?"), text, action: t("Delete chat"), danger: true }))) return;
+    try {
+      await deleteChat(id);
+      navigate("/app/chats");
+      notice(t("Chat deleted"));
+    } catch (error) {
+      failed(error);
+    }
+  };
   const blockAfterQuestion = async () => {
     const text = t("You can't message or call each other until you unblock {name}.", { name });
     if (await confirm({ title: t("Block {name}?", { name }), text, action: t("Block"), danger: true }))
@@ -3098,7 +3241,7 @@ function Header({ id, row, name, blockedByMe, newest, searching, searchButton, o
     <button ref=${searchButton} type="button" class="icon-button" aria-label=${t("Search in conversation")} aria-expanded=${searching ? "true" : "false"} onClick=${onSearch}><${Icon} name="search" /></button>
     <button type="button" class="icon-button" aria-label=${t("Voice call")} disabled=${row.is_blocked} onClick=${() => call("audio")}><${Icon} name="phone" /></button>
     <button type="button" class="icon-button" aria-label=${t("Video call")} disabled=${row.is_blocked} onClick=${() => call("video")}><${Icon} name="camera" /></button>
-    <${Menu} label=${t("Conversation actions")} items=${[mute, { label: t("Clear chat"), icon: "trash", act: clearAfterQuestion }, blocking]} />
+    <${Menu} label=${t("Conversation actions")} items=${[mute, { label: t("Clear chat"), icon: "clear", act: clearAfterQuestion }, { label: t("Delete chat"), icon: "trash", danger: true, act: deleteAfterQuestion }, blocking]} />
   </header>
   ${Profile && html`<${Profile} user=${user} isShown=${!row.is_blocked} actions=${[mute, blocking, report].filter(Boolean)} onClose=${() => setProfile(null)} />`}`;
 }
@@ -3152,7 +3295,7 @@ function rowsOf({ messages, pending, firstUnread, hasNewer }, me) {
   const add = (row, source, senderId) => {
     const { ms, day } = momentOf(source);
     const isNewDay = before?.day !== day;
-    if (isNewDay) rows.push({ type: "day", key: `d${row.key}`, at: source.created_at });
+    if (isNewDay) rows.push({ type: "day", key: `d${row.key}`, created_at: source.created_at });
     const isUnreadMark = row.message?.id === firstUnread;
     if (isUnreadMark) rows.push({ type: "unread", key: "unread" });
     const isClose = before && ms - before.ms < TOGETHER_MS;
@@ -3409,7 +3552,7 @@ class VirtualList extends x {
     const toEnd = this.distanceToEnd();
     this.wasAtEnd = toEnd < NEAR_END;
     if (toEnd < NEAR_START) onEnd?.();
-    onPlace?.({ atEnd: this.wasAtEnd, far: toEnd > 600 });
+    onPlace?.({ atEnd: this.wasAtEnd, far: toEnd > 600, first: this.firstInWindow() });
     this.watchFrame();
   }
 
@@ -3429,6 +3572,12 @@ class VirtualList extends x {
         resolve();
       });
     });
+  }
+
+  // The key of the first row whose end is in the window.
+  firstInWindow() {
+    const top = this.box.getBoundingClientRect().top + 1;
+    return [...this.rowElements()].find((element) => element.getBoundingClientRect().bottom > top)?.dataset.key ?? null;
   }
 
   // The key of the last row whose end is in the window.
@@ -3455,6 +3604,93 @@ class VirtualList extends x {
       ${foot}
     </div>`;
   }
+}
+
+// Fingers on a message: a long press opens its menu, a swipe towards the end of the line replies.
+
+const PRESS_MS = 500;
+// A finger never lies quite still.
+const SLOP = 10;
+const REPLY_AT = 56;
+const FARTHEST = 72;
+// From there the system goes back a page.
+const EDGE = 24;
+
+const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+const isSelecting = () => String(getSelection()) !== "";
+
+function move(article, by) {
+  const line = /** @type {HTMLElement} */ (article.querySelector(".bubble-line"));
+  line.style.transition = by ? "none" : "";
+  line.style.transform = by && !isStill() ? `translateX(${by}px)` : "";
+}
+
+/** Handlers for the element around the log; `onReply(messageId)` is null where nothing can be answered. */
+function useGestures(onReply) {
+  // The finger: where it came down, on what, and what has become of it.
+  const finger = T(null);
+  const forget = () => {
+    if (!finger.current) return;
+    clearTimeout(finger.current.timer);
+    const { article } = finger.current;
+    finger.current = null;
+    move(article, 0);
+    article.classList.remove("to-reply");
+  };
+  A(() => forget, []);
+
+  const press = () => {
+    const { article } = finger.current;
+    if (isSelecting()) return forget();
+    finger.current.isPressed = true;
+    article.querySelector(".message-actions").click();
+    return undefined;
+  };
+  const onPointerDown = (event) => {
+    const article = event.target.closest("article[data-message-id]");
+    const isOne = event.isPrimary && event.pointerType === "touch";
+    forget();
+    if (!article || !isOne || event.target.closest("a, .popup, .icon-button, .reaction") || isSelecting()) return;
+    finger.current = { article, x: event.clientX, y: event.clientY, by: 0, timer: setTimeout(press, PRESS_MS) };
+  };
+  const onPointerMove = (event) => {
+    const now = finger.current;
+    if (!now || now.isPressed || !event.isPrimary) return;
+    const across = event.clientX - now.x;
+    const down = event.clientY - now.y;
+    if (Math.hypot(across, down) > SLOP) clearTimeout(now.timer);
+    if (!now.isSwiping && Math.abs(down) > SLOP) {
+      forget();
+      return;
+    }
+    const forward = getComputedStyle(now.article).direction === "rtl" ? -1 : 1;
+    const canSwipe = onReply && now.x > EDGE && now.x < innerWidth - EDGE && !event.target.closest("pre");
+    if (!canSwipe || (!now.isSwiping && across * forward <= SLOP)) return;
+    now.isSwiping = true;
+    now.by = Math.max(0, Math.min(FARTHEST, across * forward));
+    move(now.article, now.by * forward);
+    now.article.classList.toggle("to-reply", now.by >= REPLY_AT);
+  };
+  const onPointerUp = () => {
+    const now = finger.current;
+    // Until its click is here, which is meant for nothing below the finger.
+    if (now?.isPressed || now?.isSwiping) setTimeout(() => finger.current === now && forget());
+    else forget();
+    if (now?.isSwiping && now.by >= REPLY_AT && !isSelecting()) onReply(Number(now.article.dataset.messageId));
+  };
+  const onClickCapture = (event) => {
+    const { isPressed, isSwiping } = finger.current ?? {};
+    if (!(isPressed || isSwiping) || !event.isTrusted) return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  // Some browsers ask for a menu at a long press by themselves.
+  const onContextMenuCapture = (event) => {
+    if (!finger.current?.isPressed) return clearTimeout(finger.current?.timer);
+    event.preventDefault();
+    return event.stopPropagation();
+  };
+  return { onPointerDown, onPointerMove, onPointerUp, onPointerCancel: forget, onClickCapture, onContextMenuCapture };
 }
 
 // A component that is drawn anew only when one of the props in `static keys` changes, or the language of its texts.
@@ -3885,6 +4121,7 @@ const LEFT_AT_END = 300;
 const PAUSE_MS = 3000;
 
 const upperFirst = (text) => text.charAt(0).toLocaleUpperCase() + text.slice(1);
+const dayOf = ({ created_at: at }) => upperFirst(dayName(at));
 const Divider = ({ rowKey, kind, text }) =>
   html`<div class=${`divider ${kind}`} data-key=${rowKey}><span>${text}</span></div>`;
 
@@ -3898,6 +4135,8 @@ function Log({ id, state, hit, unread, row, me, names, actions, marked, control 
   const drawn = T(rows);
   drawn.current = rows;
   const [{ atEnd, far }, setEnd] = d({ atEnd: true, far: false });
+  // The day of the first row in the window, unless that row says it itself.
+  const [day, setDay] = d("");
   const [flash, setFlash] = d(null);
   const [current, setCurrent] = d(null);
   const lastSeen = T(0);
@@ -4026,6 +4265,8 @@ function Log({ id, state, hit, unread, row, me, names, actions, marked, control 
     (next) => {
       setEnd((old) => (old.atEnd === next.atEnd && old.far === next.far ? old : next));
       isFollowing.current = next.atEnd && next.isLast;
+      const { message, item } = drawn.current.find((entry) => entry.key === next.first) ?? {};
+      setDay(message || item ? dayOf(message ?? item) : "");
       if (!isPlaced.current) return;
       keepPlace(id, isFollowing.current ? null : messageOf(list.current?.lastInWindow())?.id);
       if (isFollowing.current) messages.trim(MOST_AT_END, LEFT_AT_END);
@@ -4055,8 +4296,7 @@ function Log({ id, state, hit, unread, row, me, names, actions, marked, control 
   const focusable = current ?? state.messages.at(-1)?.id;
   const draw = (entry) => {
     const { key, type } = entry;
-    if (type === "day")
-      return html`<${Divider} key=${key} rowKey=${key} kind="day" text=${upperFirst(dayName(entry.at))} />`;
+    if (type === "day") return html`<${Divider} key=${key} rowKey=${key} kind="day" text=${dayOf(entry)} />`;
     if (type === "unread") return html`<${Divider} key=${key} rowKey=${key} kind="new" text=${t("Unread messages")} />`;
     if (type === "pending")
       return html`<${Pending} key=${key} rowKey=${key} item=${entry.item} continues=${entry.continues} />`;
@@ -4087,6 +4327,12 @@ function Log({ id, state, hit, unread, row, me, names, actions, marked, control 
     }
   };
 
+  const reply = (messageId) => {
+    const message = state.messages.find((entry) => entry.id === messageId);
+    if (message) actions.reply(message);
+  };
+  const gestures = useGestures(actions.blocked ? null : reply);
+
   const head = html`<div class="log-head">${
     state.hasOlder
       ? html`<${Loading} label=${t("Loading older messages")} />`
@@ -4096,9 +4342,10 @@ function Log({ id, state, hit, unread, row, me, names, actions, marked, control 
   const label = below
     ? tn("Jump to latest, {n} new message", "Jump to latest, {n} new messages", below)
     : t("Jump to latest");
-  return html`<div class="log-frame">
+  return html`<div class="log-frame" ...${gestures}>
     <${VirtualList} className="log" label=${t("Messages")} rows=${rows} draw=${draw} follow=${!state.hasNewer} head=${head} control=${connect} onKeyDown=${onKeyDown}
       onStart=${() => loadMore(() => messages.loadOlder())} onEnd=${() => loadMore(() => messages.loadNewer())} onPlace=${(next) => onPlace({ ...next, isLast: !state.hasNewer })} onDrawn=${onDrawn} isHeld=${() => isCatchingUp.current} />
+    ${day && html`<div class="divider day stays" aria-hidden="true"><span>${day}</span></div>`}
     ${
       (far || state.hasNewer || (below > 0 && !atEnd)) &&
       html`<button type="button" class="to-end" aria-label=${label} title=${label} onClick=${toEndWithFocus}>
@@ -4576,7 +4823,7 @@ function Hint() {
 
 // Keys that work wherever the focus is on the page of the chats.
 
-const FIELDS = "input, textarea, select, [contenteditable], [role=menu], dialog";
+const FIELDS = "input, textarea, select, [contenteditable], .popup, dialog";
 
 function focusSearch$1(page) {
   const box = page.querySelector(".side input[type=search]");
@@ -4739,19 +4986,19 @@ function Found({ query, heading }) {
 // The left pane: the search, conversations.
 
 class Entry extends Pure {
-  static keys = ["row", "typing", "here", "online", "draft", "isMuted"];
+  static keys = ["row", "typing", "here", "online", "draft", "waiting", "isMuted"];
 
-  render({ row, typing, here, online, draft, isMuted }) {
+  render({ row, typing, here, online, draft, waiting, isMuted }) {
     const { other_user: user, last_message: last, unread_count: unread, id } = row;
     const own = last && last.sender_id === parley.session.userId;
     const link = `chat-${id}`;
     const line = typing
       ? html`<span class="typing">${t("typing…")}</span>`
-      : draft && !here
+      : draft && (!here || !last)
         ? html`<span class="danger-text">${t("Draft:")}</span><span class="cut" dir="auto">${draft}</span>`
-        : last
+        : last && !waiting
           ? html`${own && last.kind !== "call" && html`<span class="muted">${t("You:")}</span>`}${last.kind === "call" && html`<${Icon} name=${callIcon(last.call)} size=${16} />`}<span class="cut" dir="auto">${previewText(last, own)}</span>`
-          : html`<span class="muted">${t("No messages yet")}</span>`;
+          : html`<span class="muted">${t("You:")}</span><span class="cut" dir="auto">${waiting?.body || t("Image")}</span>`;
     return html`<li aria-labelledby=${link}><a id=${link} class="entry" href=${`/app/chats/${id}`} aria-current=${here ? "page" : undefined}>
       <span class="entry-avatar"><${Avatar} user=${user} />${online && html`<span class="dot" title=${t("online")}></span>`}</span>
       <span class="entry-line"><span class="entry-name" dir="auto">${nameOf(user)}</span>
@@ -4762,16 +5009,17 @@ class Entry extends Pure {
   }
 }
 
-function Row({ row, here, draft, isMuted }) {
+function Row({ row, here, draft, waiting, isMuted }) {
   const { other_user: user, is_blocked: isBlocked } = row;
   const typing = useStore(store.typing(row.id), (ids) => ids.length > 0);
   const online = useStore(isBlocked ? NOTHING : store.presence(user.id), (presence) => Boolean(presence?.online));
-  return html`<${Entry} row=${row} typing=${typing} here=${here} online=${online} draft=${draft} isMuted=${isMuted} />`;
+  return html`<${Entry} row=${row} typing=${typing} here=${here} online=${online} draft=${draft} waiting=${waiting} isMuted=${isMuted} />`;
 }
 
 // `isHit`: a message that was found has led to the open conversation; what was found stays.
 function Sidebar({ id, isHit }) {
   const { conversations, byId, hasMore, error } = useStore(store.conversations);
+  const unsent = useStore(store.outbox);
   const mutedIds = useStore(muted, ({ ids }) => ids);
   const [query, setQuery] = d("");
   const pane = T(null);
@@ -4810,8 +5058,11 @@ function Sidebar({ id, isHit }) {
   // The one that is open may be further down than the list is loaded.
   const listed = conversations ?? [];
   const open = byId[id];
+  // The last one of each conversation that waits for the server.
+  const waiting = new Map(unsent.map((item) => [item.conversation_id, item]));
+  // A conversation without a message, or whose messages were cleared, comes with the next one.
   const rows = (open && !listed.some((row) => row.id === id) ? [...listed, open] : listed).filter(
-    (row) => row.last_message || row.id === id || draftOf(row.id),
+    (row) => row.last_message || waiting.has(row.id) || draftOf(row.id),
   );
   const load = () => void store.conversations.load().catch(() => {});
   const Heading = id ? "h2" : "h1";
@@ -4829,7 +5080,7 @@ function Sidebar({ id, isHit }) {
         ${conversations && rows.length === 0 && html`<p class="side-note muted">${t("No conversations yet. Search for a person to write to.")}</p>`}
         <ul class="entries" aria-label=${t("Conversations")}>${rows.map(
           (row) =>
-            html`<${Row} key=${row.id} row=${row} here=${row.id === id} draft=${draftOf(row.id)} isMuted=${mutedIds.includes(row.id)} />`,
+            html`<${Row} key=${row.id} row=${row} here=${row.id === id} draft=${draftOf(row.id)} waiting=${waiting.get(row.id)} isMuted=${mutedIds.includes(row.id)} />`,
         )}</ul>`
       }
     </div>
@@ -5091,21 +5342,22 @@ function Navigation() {
   const messages = useStore(store.unread, ({ message_unread_count: count }) => count);
   const unread = useUnread();
   const user = useStore(app, (state) => state.user);
+  const missed = useMissedCalls();
   useUnreadTitle(messages);
   return html`<nav class="rail" aria-label=${t("Main")}>
     <${NavLink} href="/app/chats"><${Icon} name="chats" /><span>${t("Chats")}</span><${Count} value=${messages} /><//>
-    <${NavLink} href="/app/calls"><${Icon} name="phone" /><span>${t("Calls")}</span><//>
+    <${NavLink} href="/app/calls"><${Icon} name="phone" /><span>${t("Calls")}</span><${Count} value=${missed} text=${tn("{n} missed call", "{n} missed calls", missed)} /><//>
     <${NavLink} href="/app/notifications"><${Icon} name="bell" /><span>${t("Notifications")}</span><${Count} value=${unread} /><//>
     <${NavLink} href="/app/settings"><${Icon} name="settings" /><span>${t("Settings")}</span><//>
     ${user && html`<a href="/app/settings/profile" class="rail-own"><${Avatar} user=${user} size="small" /><span class="cut" dir="auto">${nameOf(user)}</span><span class="visually-hidden">${t("your account")}</span></a>`}
   </nav>`;
 }
 
-function Count({ value }) {
+function Count({ value, text = tn("{n} unread", "{n} unread", value) }) {
   return (
     value > 0 &&
     html`<span class="count" aria-hidden="true">${value > 99 ? "99+" : value}</span>
-    <span class="visually-hidden">${tn("{n} unread", "{n} unread", value)}</span>`
+    <span class="visually-hidden">${text}</span>`
   );
 }
 
@@ -5131,4 +5383,4 @@ const FINISH_MS = 2000;
 // Before the user signs out: sends what could not be sent after that, unless it takes too long.
 const finish = () => Promise.race([sendRemovals(), new Promise((resolve) => setTimeout(resolve, FINISH_MS))]);
 
-export { Avatar, Dialog, Navigation, Navigation as Navigation$1, altOf, copyText, Chats as default, dismiss, endText, finish, finish as finish$1, focusAfter, focusIfLost, invite, isMissed, loadBlocks, loadSignIns, mediaText, nameOf, notificationState, onReturn, prepare, prepare as prepare$1, problemText, qualityText, remove, stateText, store, turnNotificationsOff, turnNotificationsOn, useCall, useFeed, usePeer, useUnread };
+export { Avatar, Dialog, Navigation, Navigation as Navigation$1, altOf, copyText, Chats as default, dismiss, endText, finish, finish as finish$1, focusAfter, focusIfLost, invite, isMissed, loadBlocks, loadSignIns, mediaText, nameOf, notificationState, onReturn, prepare, prepare as prepare$1, problemText, qualityText, remove, seeCalls, stateText, store, turnNotificationsOff, turnNotificationsOn, useCall, useFeed, usePeer, useUnread };
