@@ -178,6 +178,9 @@ class Studio:
             settle(page)
             if not name.startswith(("docs", "support")):
                 page.wait_for_function("language => document.documentElement.lang === language", arg=language)
+            if name == "landing":
+                page.locator(".landing-picture.there").wait_for()
+                settle(page)
             if name in CALL_PAGES:
                 self.ring(stack, page, answered=name == "call")
             target.parent.mkdir(parents=True, exist_ok=True)
