@@ -1,8 +1,8 @@
 // Puts the modules of the web client into few files, so that a page needs few requests:
 //   node bundle.mjs ROLLUP STATIC [--check]
 // ROLLUP is the folder of the package, STATIC that of the static files. Writes STATIC/built/: the files, and
-// `manifest.json`, which says of each file what it imports and from which sources it was made, with the first eight
-// digits of their SHA-256. With --check it writes nothing and fails when a file is not current.
+// `manifest.json`, which says of each file which module it stands for, what it imports and from which sources it was
+// made, with the first eight digits of their SHA-256. With --check it writes nothing and fails when a file is not current.
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -18,6 +18,16 @@ const MAIN = "app/main.js";
 // Each of these files holds these modules and what they need, as far as it is not in a file before it. The first one
 // is that of the first page. `main.js` waits at its top level, so the files that it loads later must not import it.
 const FILES = { first: [MAIN, "app/ui/icon.js"], chats: ["app/signed_in.js", "app/pages/chats.js"] };
+// Whoever imports one of these by its own address, a test or the console of a browser, gets the instance that runs.
+const REACHABLE = [
+  "client.js",
+  "session.js",
+  "lib/html.js",
+  "lib/i18n.js",
+  "state/app.js",
+  "state/calls.js",
+  "state/store.js",
+];
 // `load("pages/calls.js")`: a module that is loaded when it is first wanted.
 const LATER = /\b(?:load|later)\("([\w/]+\.js)"\)/g;
 
@@ -48,9 +58,22 @@ const input = Object.fromEntries([
   ["main", inStatic(MAIN)],
   ...(await laterModules()).map((name) => [name.slice(0, -3), inStatic(`app/${name}`)]),
 ]);
+const plugin = {
+  name: "client",
+  resolveId: (name) => (PACKAGES[name] ? inStatic(PACKAGES[name]) : null),
+  buildStart() {
+    for (const name of REACHABLE)
+      this.emitFile({
+        type: "chunk",
+        id: inStatic(`app/${name}`),
+        name: name.slice(0, -3),
+        preserveSignature: "strict",
+      });
+  },
+};
 const bundle = await rollup({
   input,
-  plugins: [{ name: "packages", resolveId: (name) => (PACKAGES[name] ? inStatic(PACKAGES[name]) : null) }],
+  plugins: [plugin],
   preserveEntrySignatures: "allow-extension",
   onwarn(warning) {
     throw new Error(warning.message);
@@ -66,10 +89,12 @@ const { output } = await bundle.generate({
 });
 const files = new Map(output.map(({ fileName, code }) => [fileName, code]));
 const manifest = {};
-for (const { fileName, imports, modules } of output) {
+for (const { fileName, facadeModuleId, imports, modules } of output) {
   const sources = {};
   for (const id of Object.keys(modules).sort()) sources[nameOf(id)] = digest(await readFile(id));
-  manifest[fileName] = { imports, sources };
+  // The SDK at its own address is that of other programs on the page.
+  const module = facadeModuleId?.startsWith(inStatic("app/")) ? nameOf(facadeModuleId) : null;
+  manifest[fileName] = { module, imports, sources };
 }
 files.set("manifest.json", `${JSON.stringify(manifest, null, 1)}\n`);
 

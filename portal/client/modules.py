@@ -27,7 +27,8 @@ OWN_FOLDERS = ("app", "vendor")
 RELATIVE = re.compile(r"""["'](\.\.?/[\w./-]+\.m?js)["']""")
 IMPORT = re.compile(r"""^\s*(?:import|export)\b[^"';]*?from\s*["']([^"']+)["']|^\s*import\s*["']([^"']+)["']""", re.M)
 
-# By its name below `built/`, a file's `imports` and its `sources` with the beginning of their SHA-256.
+# By its name below `built/`: the `module` that a file stands for, its `imports`, and its `sources` with the beginning
+# of their SHA-256.
 Manifest = dict[str, dict[str, Any]]
 ImportMap = dict[str, dict[str, str]]
 
@@ -35,15 +36,15 @@ ImportMap = dict[str, dict[str, str]]
 def scripts() -> tuple[str, list[str], ImportMap]:
     """The script of the page, everything that it needs before it runs, itself included, and the import map.
 
-    The map leads from the plain address of each module to the file that holds it, under its hashed name.
+    The map leads from the plain addresses of modules to the files that stand for them, under their hashed names.
     """
     manifest = current_manifest()
     if manifest is None:
         return MAIN, imported(MAIN), import_map({name: name for name in modules()})
     files = {BUILT + name: BUILT + name for name in manifest}
-    holders = {source: BUILT + name for name, file in manifest.items() for source in file["sources"]}
+    reachable = {file["module"]: BUILT + name for name, file in manifest.items() if file["module"]}
     needed = [BUILT + name for name in (BUILT_MAIN, *manifest[BUILT_MAIN]["imports"])]
-    return BUILT + BUILT_MAIN, needed, import_map(holders | files)
+    return BUILT + BUILT_MAIN, needed, import_map(reachable | files)
 
 
 def current_manifest() -> Manifest | None:
@@ -61,11 +62,10 @@ def has_digest(name: str, digest: str) -> bool:
     return staticfiles_storage.url(name) == f"{settings.STATIC_URL}{stem}.{digest}{extension}"
 
 
-def import_map(holders: dict[str, str]) -> ImportMap:
-    """`holders`: the file that holds it, by the name of a module."""
-    addresses = {name: staticfiles_storage.url(name) for name in set(holders.values())}
-    hashed = {settings.STATIC_URL + name: addresses[holder] for name, holder in sorted(holders.items())}
-    packages = {name: addresses[holders[file]] for name, file in PACKAGES.items()}
+def import_map(files: dict[str, str]) -> ImportMap:
+    """`files`: the file that stands for it, by the name of a module."""
+    hashed = {settings.STATIC_URL + name: staticfiles_storage.url(file) for name, file in sorted(files.items())}
+    packages = {name: staticfiles_storage.url(file) for name, file in PACKAGES.items()}
     return {"imports": packages | hashed}
 
 

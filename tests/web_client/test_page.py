@@ -111,11 +111,29 @@ def test_few_files_hold_all_modules(browser):
     for name in needed:
         assert f'<link rel="modulepreload" href="{staticfiles_storage.url(name)}">' in html
     assert f'<script type="module" src="{staticfiles_storage.url(main)}"></script>' in html
-    # Whoever imports a module by its own address gets the one that runs.
-    own = {"/static/" + name for name in modules.modules()}
-    assert own - import_map["imports"].keys() == set()
-    assert import_map["imports"]["/static/app/client.js"] == staticfiles_storage.url("built/first.js")
-    assert all(address.startswith("/static/built/") for address in import_map["imports"].values())
+    addresses = import_map["imports"]
+    assert addresses["/static/app/pages/chats.js"] == staticfiles_storage.url("built/pages/chats.js")
+    assert addresses["/static/built/first.js"] == staticfiles_storage.url("built/first.js")
+    # Who imports the SDK on this page gets all of it, apart from what runs.
+    assert not any(name.startswith("/static/sdk/") for name in addresses)
+
+
+IMPORTED_BY_TESTS = re.compile(
+    r"""const \{ ([\w, ]+) \} = await import\(['"]/static/(app/[^'"]+)|\(await import\(['"]/static/(app/[^'"]+)['"]\)\)\.(\w+)"""
+)
+
+
+def test_what_browser_tests_import_by_its_address_is_the_instance_that_runs():
+    manifest = modules.current_manifest()
+    named = {file["module"]: (modules.BUILT_FOLDER / name).read_text() for name, file in manifest.items()}
+    found = 0
+    for path in Path("tests/browser").glob("*.py"):
+        for names, module, other, name in IMPORTED_BY_TESTS.findall(path.read_text()):
+            exported = re.findall(r"(\w+)(?=, | \})", named[module or other].rpartition("export {")[2])
+            for each in names.split(", ") if names else [name]:
+                assert each in exported, (path.name, module or other, each)
+                found += 1
+    assert found > 10
 
 
 @pytest.mark.parametrize("change", ["a changed source", "a source that is gone", "no files"])

@@ -1,0 +1,1 @@
+export { OWN_WINDOW, forThisUser, parley } from './first.js';

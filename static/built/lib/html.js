@@ -1,0 +1,1 @@
+export { $ as Fragment, U as createContext, html, Q as render, b as useCallback, j as useContext, x$1 as useDebugValue, A as useEffect, O as useErrorBoundary, P as useId, q as useImperativeHandle, F as useLayoutEffect, w as useMemo, _ as useReducer, T as useRef, d as useState } from '../first.js';

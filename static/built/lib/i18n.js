@@ -1,0 +1,1 @@
+export { LANGUAGES, ago, bytes, dateTime, day, dayName, direction, duration, formIndex, language, number, onLanguage, preferredLanguage, setCatalog, shortDay, shortTime, supported, t, time, tn, useLanguage } from '../first.js';

@@ -1,0 +1,1 @@
+export { loadProfile, signInWindow, signOut, start } from './first.js';

@@ -1,0 +1,2 @@
+import '../first.js';
+export { dismiss, isMissed, peerOf, useCall, usePeer } from '../pages/chats.js';

@@ -1,0 +1,2 @@
+export { store } from '../pages/chats.js';
+import '../first.js';
