@@ -209,7 +209,7 @@ def test_a_browser_that_is_too_old_is_told_so(chromium, server, script):
     context.close()
 
 
-@pytest.mark.parametrize("module", ["app/main.", "app/shell.", "vendor/preact."])
+@pytest.mark.parametrize("module", ["built/main.", "built/first."])
 def test_a_client_that_cannot_start_says_so(chromium, server, module):
     context = chromium.new_context()
     page = context.new_page()

@@ -22,7 +22,7 @@ export default function History() {
   const people = useStore(store.conversations, ({ byId }) => byId);
   // A failure stands in the state.
   const load = () => (calls ? store.calls.loadOlder() : store.calls.load()).catch(() => {});
-  useEffect(() => void load(), []);
+  useEffect(() => void store.calls.load().catch(() => {}), []);
   useEffect(() => {
     seeCalls(calls);
     return onReturn(() => seeCalls(calls));

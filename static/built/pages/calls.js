@@ -11,7 +11,7 @@ function History() {
   const people = useStore(store.conversations, ({ byId }) => byId);
   // A failure stands in the state.
   const load = () => (calls ? store.calls.loadOlder() : store.calls.load()).catch(() => {});
-  A(() => void load(), []);
+  A(() => void store.calls.load().catch(() => {}), []);
   A(() => {
     seeCalls(calls);
     return onReturn(() => seeCalls(calls));

@@ -204,14 +204,13 @@ export class Conversations extends Part {
 
   // --- Rows ------------------------------------------------------------------------------------
 
-  #show(rows, part = {}, isListed = this.getSnapshot().conversations !== null) {
-    const told = rowsById(Object.values(rows).map((row) => withReceipts(row, this.#rows[row.id])));
+  #show(told, part = {}, isListed = this.getSnapshot().conversations !== null) {
     this.#rows = told;
     const before = this.getSnapshot();
     const shown = Object.values(told).map((row) => ({ ...row, unread_count: this.#unreadOf(row) }));
-    const byId = share(before.byId, rowsById(shown));
-    const listed = this.#order.map((id) => byId[id]).filter(Boolean);
-    this._set({ byId, conversations: isListed ? sameList(before.conversations, listed) : null, ...part });
+    const rows = share(before.byId, rowsById(shown));
+    const listed = this.#order.map((id) => rows[id]).filter(Boolean);
+    this._set({ byId: rows, conversations: isListed ? sameList(before.conversations, listed) : null, ...part });
   }
 
   #put(rows) {
@@ -344,17 +343,6 @@ export class Conversations extends Part {
     this.#isWanted &&= this.isWatched;
     this._set({ conversations: null, byId: {}, hasMore: false, isLoading: false, error: null });
   }
-}
-
-/** Across a block the server tells no receipts; what it told before the block stays true. */
-function withReceipts(row, before) {
-  if (!row.is_blocked || !before) return row;
-  const { other_last_read_id: read, other_delivered_id: delivered } = before;
-  return {
-    ...row,
-    other_last_read_id: row.other_last_read_id ?? read,
-    other_delivered_id: row.other_delivered_id ?? delivered,
-  };
 }
 
 const rowsById = (rows) => Object.fromEntries(rows.map((row) => [row.id, row]));
