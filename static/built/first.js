@@ -1200,6 +1200,10 @@ class Call extends Emitter {
     return this.#withMedia(() => this.#local?.setDevice(choice));
   }
 
+  switchCamera() {
+    return this.#withMedia(() => this.#local?.switchCamera());
+  }
+
   // --- Called by the manager of calls --------------------------------------------------------------
 
   /** Rings the other participant once `former`, an earlier invitation, is settled. Never rejects: see `error` and `endReason`. */
@@ -3186,6 +3190,8 @@ const PATHS = {
   next: "M9 5l7 7-7 7",
   outgoing: "M5 19 18 6M9 6h9v9",
   phone: "M5 4h4l2 5-2.5 1.5a11 11 0 0 0 5 5L15 13l5 2v4a1.5 1.5 0 0 1-1.6 1.5A16 16 0 0 1 3.5 5.6 1.5 1.5 0 0 1 5 4z",
+  switchCamera:
+    "M4 9a1 1 0 0 1 1-1h2l1.5-2h7L17 8h2a1 1 0 0 1 1 1v8a1 1 0 0 1-1 1H5a1 1 0 0 1-1-1zM9 13a3 3 0 0 1 5.2-2M15 13a3 3 0 0 1-5.2 2M14.5 9v2h-2M9.5 17v-2h2",
   redial: "M5 12a7 7 0 1 0 2.2-5.1M7 3v4h4",
   reply: "M10 6 4 12l6 6M4 12h9c4 0 7 2 7 6",
   screen: "M3 5h18v11H3zM8 20h8M12 16v4",

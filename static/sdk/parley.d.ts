@@ -282,6 +282,8 @@ export class Call extends Emitter<{ change: Call; ended: Call }> {
   setSharing(isOn: boolean): Promise<void>;
   /** Takes another microphone or camera, by `deviceId`. */
   setDevice(choice: { audio?: string; video?: string }): Promise<void>;
+  /** Takes the camera on the other side of a phone; of a device that tells no sides, the next one. */
+  switchCamera(): Promise<void>;
 }
 
 export interface Device {

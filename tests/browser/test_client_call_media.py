@@ -121,6 +121,31 @@ def test_a_video_call(alice, bob, people, chat):
     expect(bob.log.get_by_role("article").last).to_contain_text("ideo call")
 
 
+def test_a_phone_changes_to_its_other_camera(chromium, open_window, bob, chat):
+    # The second one of Chromium measures depth, which no call sends.
+    flags = [*FLAGS, "--use-fake-device-for-media-stream=device-count=3,fps=10"]
+    phone = chromium.browser_type.launch(executable_path=WHOLE, args=flags)
+    try:
+        alice = open_window(
+            "Alice", program=phone, viewport={"width": 390, "height": 780}, has_touch=True, is_mobile=True
+        )
+        alice.open_chat(chat).call("Video")
+        bob.rings("Alice").answer()
+        alice.expect_active(), bob.expect_active()
+        camera = "() => document.querySelector('video.own').srcObject.getVideoTracks()[0].label"
+        for _ in range(2):
+            before = alice.page.evaluate(camera)
+            alice.press("Switch camera")
+            alice.page.wait_for_function(f"before => ({camera})() !== before", arg=before)
+        bob.receives("frames")
+        # With one camera, or a mouse, there is nothing to change to.
+        expect(bob.button("Switch camera")).to_have_count(0)
+        bob.press("Hang up")
+        alice.ended("Call ended")
+    finally:
+        phone.close()
+
+
 def test_the_end_is_seen_by_both_at_once(alice, bob):
     """From the click on one side to the end on the other, by the clocks of both pages on this machine."""
     alice.call("Voice")

@@ -4,6 +4,7 @@ import { html, useEffect, useRef, useState } from "../lib/html.js";
 import { t } from "../lib/i18n.js";
 import { failed, notice } from "../lib/notices.js";
 import { Icon } from "../ui/icon.js";
+import { isTouch } from "../ui/keys.js";
 import { problemText } from "./texts.js";
 
 export function Controls({ call, onOutput }) {
@@ -47,6 +48,7 @@ export function Controls({ call, onOutput }) {
       seconds: 20,
     });
   }, [offered]);
+  const cameras = useCameras(call.cameraOn);
   const talking = call.state === "connecting" || call.state === "active";
   const canShare = Boolean(navigator.mediaDevices?.getDisplayMedia);
   return html`<footer class="call-controls">
@@ -60,6 +62,7 @@ export function Controls({ call, onOutput }) {
       <${Button} icon=${call.muted ? "microphoneOff" : "microphone"} off=${call.muted} label=${call.muted ? t("Unmute") : t("Mute")} onClick=${run(() => call.setMuted(!call.muted))} />
       <${Button} icon=${call.cameraOn ? "camera" : "cameraOff"} off=${!call.cameraOn} label=${call.cameraOn ? t("Camera off") : t("Camera on")}
         onClick=${run(() => call.setCamera(!call.cameraOn))} />
+      ${cameras > 1 && isTouch() && html`<${Button} icon="switchCamera" label=${t("Switch camera")} onClick=${run(() => call.switchCamera())} />`}
       ${
         canShare &&
         html`<${Button} icon="screen" on=${call.sharing} disabled=${!talking} label=${call.sharing ? t("Stop sharing") : t("Share screen")}
@@ -72,6 +75,19 @@ export function Controls({ call, onOutput }) {
 }
 
 const trackOf = (call, kind) => call.localStream?.getTracks().find((track) => track.kind === kind) ?? null;
+
+// How many there are, once one is used.
+function useCameras(isUsed) {
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    if (!isUsed) return;
+    parley.calls.devices().then(
+      ({ video }) => setCount(video.length),
+      () => {},
+    );
+  }, [isUsed]);
+  return isUsed ? count : 0;
+}
 
 function Button({ kind = "", icon, label, on = false, off = false, expanded, disabled, onClick }) {
   return html`<button class=${`call-button ${kind} ${on ? "on" : ""} ${off ? "off" : ""}`} aria-expanded=${expanded} disabled=${disabled} onClick=${onClick}>

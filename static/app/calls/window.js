@@ -75,7 +75,7 @@ export function CallWindow({ call, peer }) {
       ${
         (call.cameraOn || call.sharing) &&
         html`<${Video} label=${t("Own video")} stream=${call.localStream} muted
-        kind=${`own ${call.sharing ? "" : "mirrored"}`} />`
+        kind=${`own ${isMirror(call) ? "mirrored" : ""}`} />`
       }
       ${call.remote && call.remote.audio === false && call.mediaConnected && html`<p class="call-note">${t("{name} is muted", { name })}</p>`}
     </div>
@@ -83,6 +83,10 @@ export function CallWindow({ call, peer }) {
     ${!small && html`<${Notices} />`}
   </div></dialog>`;
 }
+
+// The picture of the front camera is that of a mirror.
+const isMirror = (call) =>
+  !call.sharing && call.localStream?.getVideoTracks()[0]?.getSettings().facingMode !== "environment";
 
 function Video({ label, stream, kind, muted = false, output = "", hidden = false }) {
   const element = useRef(null);

@@ -1,5 +1,5 @@
 import { d, T, A, notice, t, Icon, html, parley, failed, F, Notices, duration, useRingTitle } from '../first.js';
-import { problemText, nameOf, qualityText, Avatar, stateText, useCall, usePeer, dismiss, endText, mediaText, focusIfLost, invite } from '../pages/chats.js';
+import { problemText, isTouch, nameOf, qualityText, Avatar, stateText, useCall, usePeer, dismiss, endText, mediaText, focusIfLost, invite } from '../pages/chats.js';
 
 // The sound of a ring, made of tones: no file to load. A browser allows sound only after the first click or key
 // in the window; before that the ring is silent and nothing complains.
@@ -95,6 +95,7 @@ function Controls({ call, onOutput }) {
       seconds: 20,
     });
   }, [offered]);
+  const cameras = useCameras(call.cameraOn);
   const talking = call.state === "connecting" || call.state === "active";
   const canShare = Boolean(navigator.mediaDevices?.getDisplayMedia);
   return html`<footer class="call-controls">
@@ -108,6 +109,7 @@ function Controls({ call, onOutput }) {
       <${Button} icon=${call.muted ? "microphoneOff" : "microphone"} off=${call.muted} label=${call.muted ? t("Unmute") : t("Mute")} onClick=${run(() => call.setMuted(!call.muted))} />
       <${Button} icon=${call.cameraOn ? "camera" : "cameraOff"} off=${!call.cameraOn} label=${call.cameraOn ? t("Camera off") : t("Camera on")}
         onClick=${run(() => call.setCamera(!call.cameraOn))} />
+      ${cameras > 1 && isTouch() && html`<${Button} icon="switchCamera" label=${t("Switch camera")} onClick=${run(() => call.switchCamera())} />`}
       ${
         canShare &&
         html`<${Button} icon="screen" on=${call.sharing} disabled=${!talking} label=${call.sharing ? t("Stop sharing") : t("Share screen")}
@@ -120,6 +122,19 @@ function Controls({ call, onOutput }) {
 }
 
 const trackOf = (call, kind) => call.localStream?.getTracks().find((track) => track.kind === kind) ?? null;
+
+// How many there are, once one is used.
+function useCameras(isUsed) {
+  const [count, setCount] = d(0);
+  A(() => {
+    if (!isUsed) return;
+    parley.calls.devices().then(
+      ({ video }) => setCount(video.length),
+      () => {},
+    );
+  }, [isUsed]);
+  return isUsed ? count : 0;
+}
 
 function Button({ kind = "", icon, label, on = false, off = false, expanded, disabled, onClick }) {
   return html`<button class=${`call-button ${kind} ${on ? "on" : ""} ${off ? "off" : ""}`} aria-expanded=${expanded} disabled=${disabled} onClick=${onClick}>
@@ -228,7 +243,7 @@ function CallWindow({ call, peer }) {
       ${
         (call.cameraOn || call.sharing) &&
         html`<${Video} label=${t("Own video")} stream=${call.localStream} muted
-        kind=${`own ${call.sharing ? "" : "mirrored"}`} />`
+        kind=${`own ${isMirror(call) ? "mirrored" : ""}`} />`
       }
       ${call.remote && call.remote.audio === false && call.mediaConnected && html`<p class="call-note">${t("{name} is muted", { name })}</p>`}
     </div>
@@ -236,6 +251,10 @@ function CallWindow({ call, peer }) {
     ${!small && html`<${Notices} />`}
   </div></dialog>`;
 }
+
+// The picture of the front camera is that of a mirror.
+const isMirror = (call) =>
+  !call.sharing && call.localStream?.getVideoTracks()[0]?.getSettings().facingMode !== "environment";
 
 function Video({ label, stream, kind, muted = false, output = "", hidden = false }) {
   const element = T(null);

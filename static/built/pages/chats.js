@@ -5371,4 +5371,4 @@ const FINISH_MS = 2000;
 // Before the user signs out: sends what could not be sent after that, unless it takes too long.
 const finish = () => Promise.race([sendRemovals(), new Promise((resolve) => setTimeout(resolve, FINISH_MS))]);
 
-export { Avatar, Dialog, Navigation, Navigation as Navigation$1, altOf, copyText, Chats as default, dismiss, endText, finish, finish as finish$1, focusAfter, focusIfLost, invite, isMissed, loadBlocks, loadSignIns, mediaText, nameOf, notificationState, onReturn, peerOf, prepare, prepare as prepare$1, problemText, qualityText, remove, seeCalls, stateText, store, turnNotificationsOff, turnNotificationsOn, useCall, useFeed, usePeer, useUnread };
+export { Avatar, Dialog, Navigation, Navigation as Navigation$1, altOf, copyText, Chats as default, dismiss, endText, finish, finish as finish$1, focusAfter, focusIfLost, invite, isMissed, isTouch, loadBlocks, loadSignIns, mediaText, nameOf, notificationState, onReturn, peerOf, prepare, prepare as prepare$1, problemText, qualityText, remove, seeCalls, stateText, store, turnNotificationsOff, turnNotificationsOn, useCall, useFeed, usePeer, useUnread };

@@ -177,6 +177,10 @@ export class Call extends Emitter {
     return this.#withMedia(() => this.#local?.setDevice(choice));
   }
 
+  switchCamera() {
+    return this.#withMedia(() => this.#local?.switchCamera());
+  }
+
   // --- Called by the manager of calls --------------------------------------------------------------
 
   /** Rings the other participant once `former`, an earlier invitation, is settled. Never rejects: see `error` and `endReason`. */

@@ -8,6 +8,8 @@ export class LocalMedia {
   #devices;
   #onChange;
   #chosen = { audio: null, video: null };
+  // The side of a phone whose camera is wanted, "user" or "environment"; null before it was switched.
+  #side = null;
   #camera = null;
   #screen = null;
   // The devices as last seen, by id; null before that.
@@ -120,11 +122,22 @@ export class LocalMedia {
     }
     if (video !== undefined) {
       this.#chosen.video = video;
-      if (!this.isCameraOn) return;
-      // Some cameras can be opened only once.
-      await this.setCamera(false);
-      await this.setCamera(true);
+      await this.#reopenCamera();
     }
+  }
+
+  /** The camera on the other side of a phone; of a device that tells no sides, the next one. */
+  async switchCamera() {
+    if (!this.isCameraOn) return;
+    const { facingMode, deviceId } = this.#camera.getSettings();
+    if (facingMode) {
+      this.#chosen.video = null;
+      this.#side = facingMode === "environment" ? "user" : "environment";
+    } else {
+      const ids = (await this.#list()).filter(({ kind }) => kind === "videoinput").map((camera) => camera.deviceId);
+      this.#chosen.video = ids[(ids.indexOf(deviceId) + 1) % ids.length] ?? null;
+    }
+    await this.#reopenCamera();
   }
 
   close() {
@@ -134,6 +147,13 @@ export class LocalMedia {
     this.#camera?.stop();
     this.#screen?.stop();
     this.#camera = this.#screen = null;
+  }
+
+  async #reopenCamera() {
+    if (!this.isCameraOn) return;
+    // Some cameras can be opened only once.
+    await this.setCamera(false);
+    await this.setCamera(true);
   }
 
   async #list() {
@@ -200,7 +220,8 @@ export class LocalMedia {
   }
 
   #video() {
-    return this.#chosen.video ? { ...VIDEO, deviceId: { exact: this.#chosen.video } } : VIDEO;
+    if (this.#chosen.video) return { ...VIDEO, deviceId: { exact: this.#chosen.video } };
+    return this.#side ? { ...VIDEO, facingMode: { ideal: this.#side } } : VIDEO;
   }
 
   #take(stream) {
