@@ -342,6 +342,44 @@ def test_several_pictures_are_messages_in_their_order(alice, people, chat):
     rows = people["Bob"].http.get(f"/messages/conversations/{chat}/messages").json()["messages"]
     assert [row["media"]["width"] for row in reversed(rows)] == [100, 102, 103]
     assert [row["body"] or "" for row in reversed(rows)] == ["an album", "", ""]
+    album = alice.log.locator(".album")
+    expect(album.get_by_role("article")).to_have_count(3)
+    places = album.locator(".image").evaluate_all(
+        "all => all.map((e) => e.getBoundingClientRect()).map(({ x, y, width, height }) => [x, y, width, height])"
+    )
+    # Two beside each other and one below, all of one size.
+    assert places[0][1] == places[1][1] < places[2][1] and places[0][0] == places[2][0] < places[1][0]
+    assert len({(round(width), round(height)) for _, _, width, height in places}) == 1
+    alice.page.set_viewport_size({"width": 360, "height": 740})
+    assert alice.log.evaluate("log => log.scrollWidth <= log.clientWidth")
+    assert alice.axe() == []
+
+
+def test_an_album_is_of_one_person_and_without_what_has_words(alice, people, chat):
+    def send(name, width, **fields):
+        return people[name].send_picture(chat, small_png((width, 90)), **fields)["id"]
+
+    first = send("Bob", 100)
+    expected = [[first, send("Bob", 101)], [send("Alice", 102)]]
+    expected.append([send("Bob", 103), send("Bob", 104)])
+    expected.append([send("Bob", 105, body="with words"), send("Bob", 106)])
+    expected.append([send("Bob", 107, reply_to_id=first), send("Bob", 108)])
+    # The mark of the first unread message would divide an album.
+    people["Alice"].http.post(f"/messages/conversations/{chat}/read", json={}).raise_for_status()
+    alice.open_chat(chat)
+    expect(alice.log.get_by_role("article")).to_have_count(9)
+    drawn = """log => [...log.querySelectorAll(".log-rows > [data-key]:not(.divider)")].map((row) =>
+      (row.matches("article") ? [row] : [...row.querySelectorAll("article")]).map((one) => Number(one.dataset.messageId)))"""
+    assert alice.log.evaluate(drawn) == expected
+    # A quote leads to the one that it is about, and the arrows go from one to the next.
+    alice.log.get_by_role("button", name="Go to the original message").click()
+    expect(alice.log.locator(f"[data-message-id='{first}']")).to_have_class(re.compile("marked"))
+    alice.log.locator(f"[data-message-id='{first}']").focus()
+    alice.page.keyboard.press("ArrowDown")
+    expect(alice.log.locator(f"[data-message-id='{expected[0][1]}']")).to_be_focused()
+    # What the last one is deleted from is an album no more.
+    people["Bob"].http.delete(f"/messages/messages/{expected[0][1]}").raise_for_status()
+    expect(alice.log.locator(".album")).to_have_count(3)
 
 
 def test_a_photo_of_a_phone_is_sent_and_what_cannot_be_sent_is_said(alice, people, chat):

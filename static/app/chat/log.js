@@ -4,7 +4,7 @@ import { html, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useStat
 import { dayName, t, tn } from "../lib/i18n.js";
 import { failed } from "../lib/notices.js";
 import { keepPlace, placeOf } from "../state/place.js";
-import { rowsOf, statusOf } from "../state/rows.js";
+import { partsOf, rowsOf, statusOf } from "../state/rows.js";
 import { store } from "../state/store.js";
 import { Icon } from "../ui/icon.js";
 import { Loading } from "../ui/loading.js";
@@ -86,7 +86,8 @@ export function Log({ id, state, hit, unread, row, me, names, actions, marked, c
   };
 
   const messageOf = (key) => drawn.current.find((entry) => entry.key === key)?.message;
-  const keyOf = (messageId) => drawn.current.find((entry) => entry.message?.id === messageId)?.key;
+  const keyOf = (messageId) =>
+    drawn.current.find((entry) => partsOf(entry).some(({ message }) => message?.id === messageId))?.key;
   const focusMessage = (messageId) =>
     requestAnimationFrame(() => {
       const element = list.current?.box.querySelector(`[data-message-id="${messageId}"]`);
@@ -200,11 +201,17 @@ export function Log({ id, state, hit, unread, row, me, names, actions, marked, c
     const { key, type } = entry;
     if (type === "day") return html`<${Divider} key=${key} rowKey=${key} kind="day" text=${dayOf(entry)} />`;
     if (type === "unread") return html`<${Divider} key=${key} rowKey=${key} kind="new" text=${t("Unread messages")} />`;
-    if (type === "pending")
-      return html`<${Pending} key=${key} rowKey=${key} item=${entry.item} continues=${entry.continues} />`;
-    return html`<${Message} key=${key} rowKey=${key} message=${entry.message} own=${entry.own} continues=${entry.continues} names=${names} actions=${actions}
-      status=${entry.own ? statusOf(entry.message, row) : null} current=${entry.message.id === focusable} marked=${entry.message.id === (marked ?? flash)} />`;
+    if (type === "album")
+      return html`<div key=${key} data-key=${key} class=${`album ${entry.own ? "own" : ""} ${entry.continues ? "continues" : ""}`}>
+        ${entry.parts.map((part) => drawMessage({ ...part, continues: true }))}</div>`;
+    return drawMessage(entry, key);
   };
+  // The row of a message has a key; one of an album is not a row.
+  const drawMessage = ({ key, message, item, own, continues }, rowKey = undefined) =>
+    item
+      ? html`<${Pending} key=${key} rowKey=${rowKey} item=${item} continues=${continues} />`
+      : html`<${Message} key=${key} rowKey=${rowKey} message=${message} own=${own} continues=${continues} names=${names} actions=${actions}
+      status=${own ? statusOf(message, row) : null} current=${message.id === focusable} marked=${message.id === (marked ?? flash)} />`;
 
   const onKeyDown = (event) => {
     const article = event.target.closest("article");

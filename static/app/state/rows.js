@@ -1,5 +1,7 @@
 // What stands in the log of a conversation: days, the mark of the first unread message, messages, what still waits.
 const TOGETHER_MS = 5 * 60_000;
+const ALBUM_MS = 60_000;
+const MOST_IN_ALBUM = 10;
 
 // Rows are made anew whenever one message comes: the dates of the others are known by then.
 const moments = new WeakMap();
@@ -32,7 +34,39 @@ export function rowsOf({ messages, pending, firstUnread, hasNewer }, me) {
   if (!hasNewer) {
     for (const item of pending) add({ type: "pending", key: `c${item.client_id}`, item, own: true }, item, me);
   }
-  return rows;
+  return withAlbums(rows);
+}
+
+const sourceOf = ({ message, item }) => message ?? item;
+const isPicture = ({ message, item }) => (message ? message.kind === "image" && message.media : item?.file);
+
+// Pictures that one person sends one after the other are one row, an album. Only its first one has a caption or a quote.
+function withAlbums(rows) {
+  const grouped = [];
+  for (const row of rows) {
+    const before = grouped.at(-1);
+    if (before && isNextInAlbum(row, before)) grouped[grouped.length - 1] = albumOf([...partsOf(before), row]);
+    else grouped.push(row);
+  }
+  return grouped;
+}
+
+function isNextInAlbum(row, before) {
+  const parts = partsOf(before);
+  const last = parts[parts.length - 1];
+  if (!row.continues || !isPicture(row) || !isPicture(last) || parts.length >= MOST_IN_ALBUM) return false;
+  const { body, reply_to_id: quoted } = sourceOf(row);
+  return !body && !quoted && momentOf(sourceOf(row)).ms - momentOf(sourceOf(last)).ms < ALBUM_MS;
+}
+
+/** The messages of a row: those of an album, or the one that it is. */
+export const partsOf = (row) => row.parts ?? [row];
+
+// Its `message` is the last one: who has seen the album has seen that.
+function albumOf(parts) {
+  const [{ key, own, continues }] = parts;
+  const { message } = parts.findLast((part) => part.message) ?? {};
+  return { type: "album", key, own, continues, parts, message, item: parts[parts.length - 1].item };
 }
 
 /**

@@ -11,6 +11,9 @@ const NEAR_END = 60;
 const NEAR_START = 1200;
 const FIRST = 60;
 
+const hasMessage = ({ type }) => type === "message" || type === "album";
+const isOfOther = (row) => hasMessage(row) && !row.own;
+
 export class VirtualList extends Component {
   constructor(props) {
     super(props);
@@ -128,7 +131,7 @@ export class VirtualList extends Component {
     let index = rows.length;
     while (index > 0 && rows[index - 1].key !== lastKey) index -= 1;
     if (index === 0 && lastKey !== undefined) return null;
-    return rows.slice(index).find(({ type, own }) => type === "message" && !own)?.key ?? null;
+    return rows.slice(index).find(isOfOther)?.key ?? null;
   }
 
   // To the end, as far as what is new stays in the window until it has been drawn there.
@@ -137,7 +140,7 @@ export class VirtualList extends Component {
     const { rows } = this.props;
     let index = rows.findIndex(({ key }) => key === this.firstNew);
     // With the dividers above it.
-    while (index > 0 && !["message", "pending"].includes(rows[index - 1].type)) index -= 1;
+    while (index > 0 && !hasMessage(rows[index - 1]) && rows[index - 1].type !== "pending") index -= 1;
     const element = [...this.rowElements()].find(({ dataset }) => dataset.key === rows[index]?.key);
     const above = element ? this.box.getBoundingClientRect().top - element.getBoundingClientRect().top : 0;
     if (above > 0) this.box.scrollTop -= Math.ceil(above);
@@ -152,8 +155,7 @@ export class VirtualList extends Component {
       const { rows } = this.props;
       const index = rows.findIndex((row) => row.key === key);
       const firstNew = rows.findIndex((row) => row.key === this.firstNew);
-      if (index >= firstNew)
-        this.firstNew = rows.slice(index + 1).find(({ type, own }) => type === "message" && !own)?.key ?? null;
+      if (index >= firstNew) this.firstNew = rows.slice(index + 1).find(isOfOther)?.key ?? null;
       this.props.onDrawn?.(key);
     });
   }

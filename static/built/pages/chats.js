@@ -1,4 +1,4 @@
-import { waitAfter, ParleyError, run, parley, useStore, A, d, html, t, errorText, duration, notice, T, P, F, Icon, Notices, onNavigation, Q, tn, w, createStore, readStored, stored, app, failed, LIMITS, language, config, bytes, Loading, number as number$1, b, load, NOTHING, ago, navigate, storedHere, x, time, dateTime, dayName, useTitle, isKeeping, shortTime, Retry, usePlace, forThisUser, useUnreadTitle, NavLink } from '../first.js';
+import { waitAfter, ParleyError, run, parley, useStore, A, d, html, t, errorText, duration, notice, T, P, F, Icon, Notices, onNavigation, Q, w, tn, createStore, readStored, stored, app, failed, LIMITS, language, config, bytes, Loading, number as number$1, b, load, NOTHING, ago, navigate, storedHere, x, time, dateTime, dayName, useTitle, isKeeping, shortTime, Retry, usePlace, forThisUser, useUnreadTitle, NavLink } from '../first.js';
 
 /**
  * Replies that replace a part of the state. An event that arrives while one is under way may be newer than the reply:
@@ -3265,6 +3265,8 @@ addEventListener("pagehide", write);
 
 // What stands in the log of a conversation: days, the mark of the first unread message, messages, what still waits.
 const TOGETHER_MS = 5 * 60_000;
+const ALBUM_MS = 60_000;
+const MOST_IN_ALBUM = 10;
 
 // Rows are made anew whenever one message comes: the dates of the others are known by then.
 const moments = new WeakMap();
@@ -3297,7 +3299,39 @@ function rowsOf({ messages, pending, firstUnread, hasNewer }, me) {
   if (!hasNewer) {
     for (const item of pending) add({ type: "pending", key: `c${item.client_id}`, item, own: true }, item, me);
   }
-  return rows;
+  return withAlbums(rows);
+}
+
+const sourceOf = ({ message, item }) => message ?? item;
+const isPicture = ({ message, item }) => (message ? message.kind === "image" && message.media : item?.file);
+
+// Pictures that one person sends one after the other are one row, an album. Only its first one has a caption or a quote.
+function withAlbums(rows) {
+  const grouped = [];
+  for (const row of rows) {
+    const before = grouped.at(-1);
+    if (before && isNextInAlbum(row, before)) grouped[grouped.length - 1] = albumOf([...partsOf(before), row]);
+    else grouped.push(row);
+  }
+  return grouped;
+}
+
+function isNextInAlbum(row, before) {
+  const parts = partsOf(before);
+  const last = parts[parts.length - 1];
+  if (!row.continues || !isPicture(row) || !isPicture(last) || parts.length >= MOST_IN_ALBUM) return false;
+  const { body, reply_to_id: quoted } = sourceOf(row);
+  return !body && !quoted && momentOf(sourceOf(row)).ms - momentOf(sourceOf(last)).ms < ALBUM_MS;
+}
+
+/** The messages of a row: those of an album, or the one that it is. */
+const partsOf = (row) => row.parts ?? [row];
+
+// Its `message` is the last one: who has seen the album has seen that.
+function albumOf(parts) {
+  const [{ key, own, continues }] = parts;
+  const { message } = parts.findLast((part) => part.message) ?? {};
+  return { type: "album", key, own, continues, parts, message, item: parts[parts.length - 1].item };
 }
 
 /**
@@ -3320,6 +3354,9 @@ const ESTIMATE = 62;
 const NEAR_END = 60;
 const NEAR_START = 1200;
 const FIRST = 60;
+
+const hasMessage = ({ type }) => type === "message" || type === "album";
+const isOfOther = (row) => hasMessage(row) && !row.own;
 
 class VirtualList extends x {
   constructor(props) {
@@ -3438,7 +3475,7 @@ class VirtualList extends x {
     let index = rows.length;
     while (index > 0 && rows[index - 1].key !== lastKey) index -= 1;
     if (index === 0 && lastKey !== undefined) return null;
-    return rows.slice(index).find(({ type, own }) => type === "message" && !own)?.key ?? null;
+    return rows.slice(index).find(isOfOther)?.key ?? null;
   }
 
   // To the end, as far as what is new stays in the window until it has been drawn there.
@@ -3447,7 +3484,7 @@ class VirtualList extends x {
     const { rows } = this.props;
     let index = rows.findIndex(({ key }) => key === this.firstNew);
     // With the dividers above it.
-    while (index > 0 && !["message", "pending"].includes(rows[index - 1].type)) index -= 1;
+    while (index > 0 && !hasMessage(rows[index - 1]) && rows[index - 1].type !== "pending") index -= 1;
     const element = [...this.rowElements()].find(({ dataset }) => dataset.key === rows[index]?.key);
     const above = element ? this.box.getBoundingClientRect().top - element.getBoundingClientRect().top : 0;
     if (above > 0) this.box.scrollTop -= Math.ceil(above);
@@ -3462,8 +3499,7 @@ class VirtualList extends x {
       const { rows } = this.props;
       const index = rows.findIndex((row) => row.key === key);
       const firstNew = rows.findIndex((row) => row.key === this.firstNew);
-      if (index >= firstNew)
-        this.firstNew = rows.slice(index + 1).find(({ type, own }) => type === "message" && !own)?.key ?? null;
+      if (index >= firstNew) this.firstNew = rows.slice(index + 1).find(isOfOther)?.key ?? null;
       this.props.onDrawn?.(key);
     });
   }
@@ -4172,7 +4208,8 @@ function Log({ id, state, hit, unread, row, me, names, actions, marked, control 
   };
 
   const messageOf = (key) => drawn.current.find((entry) => entry.key === key)?.message;
-  const keyOf = (messageId) => drawn.current.find((entry) => entry.message?.id === messageId)?.key;
+  const keyOf = (messageId) =>
+    drawn.current.find((entry) => partsOf(entry).some(({ message }) => message?.id === messageId))?.key;
   const focusMessage = (messageId) =>
     requestAnimationFrame(() => {
       const element = list.current?.box.querySelector(`[data-message-id="${messageId}"]`);
@@ -4286,11 +4323,17 @@ function Log({ id, state, hit, unread, row, me, names, actions, marked, control 
     const { key, type } = entry;
     if (type === "day") return html`<${Divider} key=${key} rowKey=${key} kind="day" text=${dayOf(entry)} />`;
     if (type === "unread") return html`<${Divider} key=${key} rowKey=${key} kind="new" text=${t("Unread messages")} />`;
-    if (type === "pending")
-      return html`<${Pending} key=${key} rowKey=${key} item=${entry.item} continues=${entry.continues} />`;
-    return html`<${Message} key=${key} rowKey=${key} message=${entry.message} own=${entry.own} continues=${entry.continues} names=${names} actions=${actions}
-      status=${entry.own ? statusOf(entry.message, row) : null} current=${entry.message.id === focusable} marked=${entry.message.id === (marked ?? flash)} />`;
+    if (type === "album")
+      return html`<div key=${key} data-key=${key} class=${`album ${entry.own ? "own" : ""} ${entry.continues ? "continues" : ""}`}>
+        ${entry.parts.map((part) => drawMessage({ ...part, continues: true }))}</div>`;
+    return drawMessage(entry, key);
   };
+  // The row of a message has a key; one of an album is not a row.
+  const drawMessage = ({ key, message, item, own, continues }, rowKey = undefined) =>
+    item
+      ? html`<${Pending} key=${key} rowKey=${rowKey} item=${item} continues=${continues} />`
+      : html`<${Message} key=${key} rowKey=${rowKey} message=${message} own=${own} continues=${continues} names=${names} actions=${actions}
+      status=${own ? statusOf(message, row) : null} current=${message.id === focusable} marked=${message.id === (marked ?? flash)} />`;
 
   const onKeyDown = (event) => {
     const article = event.target.closest("article");
