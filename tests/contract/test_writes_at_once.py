@@ -180,7 +180,9 @@ class World:
 
 
 WRITES: dict[str, Callable[[World], Request]] = {
-    "auth_action_challenge": lambda w: w.as_alice("POST", f"{AUTH}/action-challenge", {"action": "export_data"}),
+    "auth_action_challenge": lambda w: w.as_alice(
+        "POST", f"{AUTH}/action-challenge", {"action": "change_password", "current_password": PASSWORD}
+    ),
     "auth_action_verify": World.challenge,
     "auth_change_email": lambda w: w.confirmed(
         w.alice, action_tokens.Action.CHANGE_EMAIL, "change-email", {"email": f"{uuid.uuid4().hex}@example.com"}
