@@ -47,15 +47,13 @@ def later_sheets() -> list[str]:
 
 def options(request: HttpRequest) -> dict[str, Any]:
     """Options for the client, embedded in the page; they are public, so they contain no secrets."""
-    logins = [login for login in demo_logins(request) if login.title in DEMO_TITLES]
-    ids = demo.user_ids(logins)
     return {
         "product": settings.PRODUCT_NAME,
         "developer": is_developer(request),
         "demo": [
-            {"id": ids[login.email], "name": login.title, "email": login.email, "password": login.password}
-            for login in logins
-            if login.email in ids
+            {"name": login.title, "email": login.email, "password": login.password}
+            for login in demo_logins(request)
+            if login.title in DEMO_TITLES
         ],
         "pictures": {scheme: staticfiles_storage.url(f"app/pictures/landing-{scheme}.webp") for scheme in SCHEMES},
         "catalogs": catalog_addresses(),

@@ -153,14 +153,6 @@ def _save(logins: list[Login]) -> None:
     replace_file(path, json.dumps([asdict(login) for login in logins], indent=1))
 
 
-def user_ids(logins: list[Login]) -> dict[str, int]:
-    """By address; only of users who are there."""
-    if not logins:
-        return {}
-    found = get_user_model()._default_manager.filter(email__in=[login.email for login in logins])
-    return dict(found.values_list("email", "id"))
-
-
 def demo_logins(request: HttpRequest) -> list[Login]:
     """The logins that the page may show to a browser on this machine; none for any other."""
     return current() if is_developer(request) else []

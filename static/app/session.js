@@ -8,18 +8,19 @@ import { load } from "./load.js";
 import { navigate } from "./router.js";
 import { app } from "./state/app.js";
 
-// Signs in for this window only; the page loads anew with it, unless the browser keeps nothing over that.
-export async function signInWindow(login, next) {
+// Signs in for this window only; the page loads anew with it, unless the browser keeps nothing over that. Goes to the
+// address that `findPlace` resolves to, which gets the client that has signed in.
+export async function signInWindow(login, findPlace) {
   if (!isKeeping) {
     app.set({ isDemo: true });
     await parley.auth.login(login);
-    navigate(next);
+    navigate(await findPlace(parley));
     return;
   }
   const own = new Client({ storage: ofWindow });
   await own.auth.login(login);
   storedHere.setItem(OWN_WINDOW, "1");
-  location.assign(next);
+  location.assign(await findPlace(own));
 }
 
 export async function signOut(next = "/app/") {

@@ -3409,18 +3409,19 @@ const app = createStore({
 
 // The signed-in user of this window: the start, a sign-in, the end.
 
-// Signs in for this window only; the page loads anew with it, unless the browser keeps nothing over that.
-async function signInWindow(login, next) {
+// Signs in for this window only; the page loads anew with it, unless the browser keeps nothing over that. Goes to the
+// address that `findPlace` resolves to, which gets the client that has signed in.
+async function signInWindow(login, findPlace) {
   if (!isKeeping) {
     app.set({ isDemo: true });
     await parley.auth.login(login);
-    navigate(next);
+    navigate(await findPlace(parley));
     return;
   }
   const own = new Client({ storage: ofWindow });
   await own.auth.login(login);
   storedHere.setItem(OWN_WINDOW, "1");
-  location.assign(next);
+  location.assign(await findPlace(own));
 }
 
 async function signOut(next = "/app/") {

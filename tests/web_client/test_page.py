@@ -13,7 +13,6 @@ from django.test import Client
 
 from portal.client import modules
 from server.static_files import COMMENT_LINES
-from tests.factories import make_user
 
 pytestmark = pytest.mark.once
 
@@ -209,10 +208,8 @@ def test_without_the_client_and_the_documentation_browsers_get_a_page(browser, s
         assert (response.status_code, response["Content-Type"][:9]) == (404, "text/html"), path
 
 
-@pytest.mark.django_db
 def test_demo_people_are_for_the_person_at_this_machine(browser, settings, tmp_path):
     settings.VAR_DIR = tmp_path
-    make_user("Alice", email="alice@example.com")
     entry = {"title": "Alice", "email": "alice@example.com", "password": "a secret", "purpose": "talks"}
     (tmp_path / "demo.json").write_text(json.dumps([entry]))
     assert b"a secret" in browser.get("/").content

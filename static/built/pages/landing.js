@@ -8,10 +8,17 @@ const people = config.demo;
 const OPEN = { Alice: () => t("Open as Alice"), Bob: () => t("Open as Bob") };
 const addressOf = (person) => `/app/?as=${person.name.toLowerCase()}`;
 
-// In the conversation of the two.
-async function enter(person) {
-  const other = people.find(({ id }) => id !== person.id);
-  await signInWindow({ email: person.email, password: person.password }, other ? `/app/people/${other.id}` : HOME);
+// The conversation of the two.
+async function findConversation(client, other) {
+  const { conversations } = await client.messages.listConversations();
+  const row = conversations.find(({ other_user: { first_name: name } }) => name === other?.name);
+  return row ? `/app/chats/${row.id}` : HOME;
+}
+
+function enter(person) {
+  const other = people.find(({ name }) => name !== person.name);
+  const login = { email: person.email, password: person.password };
+  return signInWindow(login, (client) => findConversation(client, other).catch(() => HOME));
 }
 
 // One of two halves of the screen. Null where the browser does not let a page open it.
