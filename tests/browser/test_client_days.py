@@ -3,7 +3,12 @@
 import re
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from playwright.sync_api import expect
+
+from tests.browser.chromium import needs_chromium
+
+pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
 
 TO_PLACE = """(top) => {
   const log = document.querySelector("[role=log]");

@@ -2,7 +2,12 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
+
+from tests.browser.chromium import needs_chromium
+
+pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
 
 
 def hits(window):

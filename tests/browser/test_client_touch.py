@@ -6,6 +6,10 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
+from tests.browser.chromium import needs_chromium
+
+pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
+
 PHONE = {"viewport": {"width": 390, "height": 800}, "has_touch": True, "is_mobile": True}
 
 
