@@ -1,4 +1,4 @@
-"""What an action will be asked with, checked before its code is mailed: a refusal then costs nobody a code.
+"""Checks what an action will be asked with before its code is mailed, so that a refusal mails no code.
 
 The action checks all of it again. A password is compared here under the counts of a sign-in, not of an action token.
 """
