@@ -3,12 +3,13 @@
 import contextlib
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db.models import Case, Exists, OuterRef, Q, QuerySet, When
 from django.utils import timezone
 
 from accounts.exceptions import UserNotFound
-from accounts.models import Block, EmailChange, Image, Session, TrustedDevice, User
+from accounts.models import Block, EmailChange, Image, RecoveryCode, Session, TrustedDevice, User
 from accounts.models.blocks import blocked_between
 from accounts.text import folded_words, joined
 from core.addresses import normalise_address, typed_address
@@ -73,6 +74,41 @@ def sessions_of(user_id: int) -> list[Session]:
 def live_devices(user_id: int) -> list[TrustedDevice]:
     """Devices that may skip the second step, the last used first."""
     return list(TrustedDevice.objects.live().filter(user_id=user_id).order_by("-last_used_at", "-id"))
+
+
+class SecurityChange(NamedTuple):
+    type: str
+    created_at: datetime
+
+
+# The address can be changed often within the time that its changes are kept.
+MAX_SECURITY_CHANGES = 50
+
+
+def security_changes(user: User) -> list[SecurityChange]:
+    """When the password, the address and two-step verification of an account were changed, newest first.
+
+    Of the password, the second password and the recovery codes it is the last change; of the address, those that are not
+    yet purged.
+    """
+    changes = []
+
+    def add(type_: str, at: datetime | None) -> None:
+        if at is not None:
+            changes.append(SecurityChange(type_, at))
+
+    second_at = user.second_password_changed_at
+    add("password_changed", user.password_changed_at)
+    add("two_step_set" if user.two_step_enabled else "two_step_disabled", second_at)
+    # The first codes come with the second password.
+    codes = RecoveryCode.objects.filter(user_id=user.id).order_by("-created_at").values_list("created_at", flat=True)
+    if (made_at := codes.first()) != second_at:
+        add("recovery_codes_made", made_at)
+    addresses = EmailChange.objects.filter(user_id=user.id, confirmed_at__isnull=False).order_by("-id")
+    for address in addresses[:MAX_SECURITY_CHANGES]:
+        add("email_changed", address.confirmed_at)
+        add("email_change_undone", address.undone_at)
+    return sorted(changes, key=lambda change: change.created_at, reverse=True)[:MAX_SECURITY_CHANGES]
 
 
 def address_is_taken(email: str, *, asked_by: int | None = None, confirmed: bool = False) -> bool:

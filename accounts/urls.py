@@ -35,6 +35,7 @@ _auth = [
     path("two-step/change", SecondPasswordViewSet.as_view({"post": "change"}), name="two-step-change"),
     path("two-step/disable", SecondPasswordViewSet.as_view({"post": "disable"}), name="two-step-disable"),
     path("two-step/recovery-codes", SecondPasswordViewSet.as_view({"post": "recovery_codes"}), name="recovery-codes"),
+    path("security-changes", SecurityViewSet.as_view({"get": "changes"}), name="security-changes"),
     path("change-password", SecurityViewSet.as_view({"post": "change_password"}), name="change-password"),
     path("change-email", SecurityViewSet.as_view({"post": "change_email"}), name="change-email"),
     path("change-email/verify", SecurityViewSet.as_view({"post": "verify_email"}), name="change-email-verify"),

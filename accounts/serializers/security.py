@@ -201,6 +201,18 @@ class TrustedDevicesReply(OkReply):
     devices = TrustedDeviceSerializer(many=True)
 
 
+class SecurityChangeSerializer(Shape):
+    type = serializers.CharField(
+        help_text="`password_changed`, `email_changed`, `email_change_undone`, `two_step_set`, `two_step_disabled`,"
+        " `recovery_codes_made`; ignore others."
+    )
+    created_at = serializers.DateTimeField()
+
+
+class SecurityChangesReply(OkReply):
+    changes = SecurityChangeSerializer(many=True)
+
+
 # --- Password, address and deletion ----------------------------------------------------------------
 
 

@@ -1,8 +1,7 @@
 """Recovery codes: printed strings, each good for one sign-in without the second password."""
 
 import secrets
-
-from django.utils import timezone
+from datetime import datetime
 
 from accounts import emails
 from accounts.conf import conf
@@ -31,10 +30,9 @@ def report_wrong_recovery_code(user: User) -> None:
             emails.send_to(user, "wrong_recovery_code")
 
 
-def replace_recovery_codes(*, user: User) -> list[str]:
+def replace_recovery_codes(*, user: User, now: datetime) -> list[str]:
     """Replaces all codes, inside the caller's unit of work. Returns the new ones, which are shown only now."""
     texts = ["".join(secrets.choice(ALPHABET) for _ in range(LENGTH)) for _ in range(conf.RECOVERY_CODES)]
-    now = timezone.now()
     RecoveryCode.objects.filter(user=user).delete()
     RecoveryCode.objects.bulk_create(
         RecoveryCode(user=user, digest=keyed_digest("recovery", str(user.id), text), created_at=now) for text in texts

@@ -37,8 +37,8 @@ def enable(*, user: User, action_token: OneTimeToken, password: str, hint: str |
         action_tokens.consume(action_token)
         if user.two_step_enabled:
             raise ValidationError({"password": [_("Two-step verification is already on.")]})
-        _set(user, password_hash, hint or "")
-        texts = recovery_codes.replace_recovery_codes(user=user)
+        now = _set(user, password_hash, hint or "")
+        texts = recovery_codes.replace_recovery_codes(user=user, now=now)
         emails.send_to(user, "two_step_enabled")
     return texts
 
@@ -95,7 +95,7 @@ def new_recovery_codes(*, user: User, action_token: OneTimeToken) -> list[str]:
         user = User.objects.lock_active(user.id)
         _require_enabled(user)
         action_tokens.consume(action_token)
-        texts = recovery_codes.replace_recovery_codes(user=user)
+        texts = recovery_codes.replace_recovery_codes(user=user, now=timezone.now())
         emails.send_to(user, "recovery_codes_replaced")
     return texts
 
@@ -126,14 +126,17 @@ def _locked_unchanged(user: User) -> User:
     return locked
 
 
-def _set(user: User, password_hash: str, hint: str) -> None:
+def _set(user: User, password_hash: str, hint: str) -> datetime:
+    """Returns the time of the change."""
+    now = timezone.now()
     user.second_password = password_hash
     user.second_password_hint = hint
-    user.second_password_changed_at = timezone.now()
+    user.second_password_changed_at = now
     user.save(update_fields=["second_password", "second_password_hint", "second_password_changed_at"])
     user.trusted_devices.all().delete()
     sessions.end_grace(user_id=user.id)
     user.one_time_tokens.filter(kind=OneTimeToken.Kind.TWO_STEP).end()
+    return now
 
 
 def remove(user: User) -> None:

@@ -17,6 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
+from accounts import selectors
 from accounts.conf import conf
 from accounts.exceptions import EmailTaken
 from accounts.hashers import hashes_password
@@ -36,6 +37,8 @@ from accounts.serializers.security import (
     EmailUndoInput,
     PasswordChangedReply,
     RecoveryCodesReply,
+    SecurityChangeSerializer,
+    SecurityChangesReply,
     TwoStepChangeInput,
     TwoStepDisableInput,
     TwoStepEnableInput,
@@ -75,6 +78,11 @@ class ActionViewSet(ViewSet):
 
 class SecurityViewSet(ViewSet):
     permission_classes = [IsVerified]
+
+    @extend_schema(operation_id="auth_security_changes", responses=SecurityChangesReply)
+    def changes(self, request: Request) -> Response:
+        rows = selectors.security_changes(request.user)
+        return Response({"changes": [SecurityChangeSerializer.render(row) for row in rows]})
 
     @hashes_password
     @extend_schema(operation_id="auth_change_password", request=ChangePasswordInput, responses=PasswordChangedReply)

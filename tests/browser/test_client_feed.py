@@ -1,4 +1,4 @@
-"""The feed of the client: notifications, grouped, counted everywhere, read, removed and brought back; missed calls; sign-ins."""
+"""The feed of the client: notifications, grouped, counted, read, removed and brought back; calls, sign-ins, security."""
 
 import json
 import re
@@ -6,6 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser import account_pages
 from tests.browser.account_pages import Person
 from tests.browser.chromium import barriers, needs_chromium, wait_until
 from tests.browser.client_pages import Api, Window, demo_people, opened_windows
@@ -214,6 +215,24 @@ def test_missed_calls_and_sign_ins_stand_in_the_feed(chromium, server):
         caller.get_by_role("link", name="Notifications").click()
         expect(caller.get_by_role("link", name="Signed in").first).to_be_visible()
         expect(caller.get_by_text("Missed voice call from")).to_have_count(0)
+
+
+def test_security_changes_stand_in_the_feed(chromium, server):
+    person, window = Person(server, "Sid"), account_pages.Window(chromium, server)
+    try:
+        window.sign_in(person)
+        window.signed_in()
+        person.turn_on_two_step()
+        window.click("Notifications", role="link")
+        entry = window.page.get_by_role("list", name="Notifications").get_by_role(
+            "link", name="Your second password was set."
+        )
+        expect(entry).to_be_visible()
+        window.accessible()
+        entry.press("Enter")
+        expect(window.page.get_by_role("heading", name="Security", exact=True)).to_be_focused()
+    finally:
+        window.close()
 
 
 def test_what_stands_below_many_messages_is_found_and_counted(chromium, server):

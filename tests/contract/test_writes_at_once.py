@@ -147,7 +147,7 @@ class World:
 
     def recovery(self) -> Request:
         with unit_of_work():
-            [code, *_] = recovery_codes.replace_recovery_codes(user=self.bob)
+            [code, *_] = recovery_codes.replace_recovery_codes(user=self.bob, now=timezone.now())
         return self.second_step("two-step/forgot", {"recovery_code": code})
 
     def ringing_call(self) -> int:

@@ -236,6 +236,7 @@ class Story:
         self.record(alice, "auth_change_email_verify", "auth/change-email/verify", {"code": last_code(new)})
         undo = next(sent.body for sent in reversed(mail.outbox) if "/email-undo/" in sent.body)
         token = undo.split("/email-undo/")[1].split()[0]
+        self.record(alice, "auth_security_changes", "auth/security-changes")
         self.record(ApiClient(), "auth_change_email_undo", "auth/change-email/undo", {"token": token})
         address = {"email": bob.user.email}
         self.record(ApiClient(), "auth_forgot_password", "auth/forgot-password", address)

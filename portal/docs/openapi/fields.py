@@ -27,6 +27,7 @@ MEANINGS = {
     "caller_id": "The user who calls.",
     "calls": "Calls, the newest first.",
     "challenge_token": "Names the challenge; goes back with its code.",
+    "changes": "The changes, the newest first.",
     "cleared_up_to_id": "Messages up to this one are gone for the user.",
     "comment": "Free text for the staff, at most 2000 characters.",
     "comment_id": "The comment, of which a reply has its own row in the feed.",

@@ -1,4 +1,4 @@
-// The notifications: grouped, newest first, read and removed here; between them missed calls and sign-ins.
+// The notifications: grouped, newest first, read and removed here; between them missed calls, sign-ins and security changes.
 
 import { parley } from "../client.js";
 import { html, useEffect, useRef } from "../lib/html.js";
@@ -7,7 +7,7 @@ import { failed, notice } from "../lib/notices.js";
 import { useTitle } from "../lib/title.js";
 import { navigate } from "../router.js";
 import { usePeer } from "../state/calls.js";
-import { loadSignIns, useFeed, useUnread } from "../state/feed.js";
+import { loadSecurity, useFeed, useUnread } from "../state/feed.js";
 import { remove } from "../state/removals.js";
 import { store } from "../state/store.js";
 import { Avatar, nameOf } from "../ui/avatar.js";
@@ -120,7 +120,27 @@ function SignIn({ row: session }) {
   </li>`;
 }
 
-const ROWS = { notification: Notification, call: Missed, "sign-in": SignIn };
+// A newer server may tell more.
+const SECURITY = {
+  password_changed: () => t("Your password was changed."),
+  email_changed: () => t("Your e-mail address was changed."),
+  email_change_undone: () => t("Your earlier e-mail address is back."),
+  two_step_set: () => t("Your second password was set."),
+  two_step_disabled: () => t("Two-step verification was turned off."),
+  recovery_codes_made: () => t("New recovery codes were made."),
+};
+
+function Security({ row: change }) {
+  const text = SECURITY[change.type]?.();
+  return (
+    text &&
+    html`<li class="feed-row"><span class="feed-icon"><${Icon} name="lock" /></span>
+    <a class="feed-link" href="/app/settings/security"><${Body} text=${text} at=${change.created_at} /></a>
+  </li>`
+  );
+}
+
+const ROWS = { notification: Notification, call: Missed, "sign-in": SignIn, security: Security };
 
 export default function Feed() {
   const { entries, isLoaded, error, hasMore, position, load, loadOlder } = useFeed();
@@ -128,7 +148,7 @@ export default function Feed() {
   const end = useRef(null);
   useTitle(t("Notifications"));
   const onReadAll = () => unread > 0 && store.notifications.readAll().catch(failed);
-  useEffect(() => onReturn(loadSignIns), []);
+  useEffect(() => onReturn(loadSecurity), []);
   useEffect(() => {
     if (!end.current || !hasMore) return undefined;
     const watcher = new IntersectionObserver(([entry]) => entry.isIntersecting && loadOlder(), { rootMargin: "600px" });

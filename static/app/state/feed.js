@@ -1,5 +1,5 @@
 // What the page of notifications shows: notifications but those of messages, which the chats show; missed calls;
-// sign-ins of other devices. And how much of it is unread.
+// sign-ins of other devices; security changes. And how much of it is unread.
 import { forThisUser, parley } from "../client.js";
 import { useEffect, useMemo } from "../lib/html.js";
 import { createStore, useStore } from "../lib/store.js";
@@ -30,19 +30,24 @@ export function useUnread() {
   return count > 0 ? (rows ?? []).filter((row) => !row.is_read).length : 0;
 }
 
-const signIns = createStore({ rows: null, error: null });
+const nothing = { signIns: null, changes: null, error: null };
+const security = createStore(nothing);
 
-export async function loadSignIns() {
+export async function loadSecurity() {
   try {
-    const { sessions } = await forThisUser(parley.auth.sessionsList());
-    const rows = sessions.filter((session) => !session.is_current);
-    signIns.set({ rows: rows.sort((one, other) => (one.created_at < other.created_at ? 1 : -1)), error: null });
+    const [{ sessions }, { changes }] = await forThisUser(
+      Promise.all([parley.auth.sessionsList(), parley.auth.securityChanges()]),
+    );
+    const signIns = sessions.filter((session) => !session.is_current);
+    // A type may have several changes, but not at one time.
+    const named = changes.map((change) => ({ ...change, id: `${change.type}-${change.created_at}` }));
+    security.set({ signIns, changes: named, error: null });
   } catch (error) {
-    if (error.code !== "aborted") signIns.set({ error });
+    if (error.code !== "aborted") security.set({ error });
   }
 }
 
-parley.on("signedout", () => signIns.set({ rows: null, error: null }));
+parley.on("signedout", () => security.set(nothing));
 
 const entries = (kind, rows) =>
   (rows ?? []).map((row) => ({ kind, key: `${kind}-${row.id}`, at: row.created_at, row }));
@@ -52,11 +57,11 @@ export function useFeed() {
   const userId = useStore(app, ({ user }) => user?.id);
   const notifications = useNotifications();
   const calls = useStore(store.calls);
-  const sessions = useStore(signIns);
+  const { signIns, changes, error } = useStore(security);
   const load = () => {
     quietly(store.notifications.load());
     quietly(store.calls.load());
-    loadSignIns();
+    loadSecurity();
   };
   useEffect(load, []);
 
@@ -71,15 +76,13 @@ export function useFeed() {
     entries: [
       ...entries("notification", notifications.rows),
       ...entries("call", missed),
-      ...entries("sign-in", sessions.rows),
+      ...entries("sign-in", signIns),
+      ...entries("security", changes),
     ]
       .filter(({ at }) => at >= from)
       .sort((one, other) => (one.at === other.at ? 0 : one.at < other.at ? 1 : -1)),
-    isLoaded: Boolean(notifications.all && calls.calls && sessions.rows),
-    error:
-      (!notifications.all && notifications.error) ||
-      (!calls.calls && calls.error) ||
-      (!sessions.rows && sessions.error),
+    isLoaded: Boolean(notifications.all && calls.calls && signIns),
+    error: (!notifications.all && notifications.error) || (!calls.calls && calls.error) || (!signIns && error),
     hasMore: pages.length > 0,
     // Changes with each page that was loaded, though nothing of it may be shown.
     position: from,

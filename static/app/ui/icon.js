@@ -19,6 +19,7 @@ const PATHS = {
   hangup: "M3 14c5-5 13-5 18 0l-2.2 3-4-1.4v-2.4a12 12 0 0 0-5.6 0v2.4l-4 1.4z",
   fullScreen: "M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5",
   image: "M4 5h16v14H4zM4 16l4.5-4.5L13 16l3-3 4 4M15.5 9.5v.1",
+  lock: "M6 11h12v9H6zM9 11V8a3 3 0 0 1 6 0v3",
   microphone: "M12 3a3 3 0 0 0-3 3v5a3 3 0 0 0 6 0V6a3 3 0 0 0-3-3zM6 11a6 6 0 0 0 12 0M12 17v4",
   microphoneOff: "M12 3a3 3 0 0 0-3 3v5a3 3 0 0 0 6 0V6a3 3 0 0 0-3-3zM6 11a6 6 0 0 0 12 0M12 17v4M4 3l16 18",
   more: "M12 5.5v.1M12 12v.1M12 18.5v.1",

@@ -5285,7 +5285,7 @@ function listen() {
 }
 
 // What the page of notifications shows: notifications but those of messages, which the chats show; missed calls;
-// sign-ins of other devices. And how much of it is unread.
+// sign-ins of other devices; security changes. And how much of it is unread.
 
 const isShown = ({ type }) => type !== "message";
 // What fails stands in the state.
@@ -5309,19 +5309,24 @@ function useUnread() {
   return count > 0 ? (rows ?? []).filter((row) => !row.is_read).length : 0;
 }
 
-const signIns = createStore({ rows: null, error: null });
+const nothing = { signIns: null, changes: null, error: null };
+const security = createStore(nothing);
 
-async function loadSignIns() {
+async function loadSecurity() {
   try {
-    const { sessions } = await forThisUser(parley.auth.sessionsList());
-    const rows = sessions.filter((session) => !session.is_current);
-    signIns.set({ rows: rows.sort((one, other) => (one.created_at < other.created_at ? 1 : -1)), error: null });
+    const [{ sessions }, { changes }] = await forThisUser(
+      Promise.all([parley.auth.sessionsList(), parley.auth.securityChanges()]),
+    );
+    const signIns = sessions.filter((session) => !session.is_current);
+    // A type may have several changes, but not at one time.
+    const named = changes.map((change) => ({ ...change, id: `${change.type}-${change.created_at}` }));
+    security.set({ signIns, changes: named, error: null });
   } catch (error) {
-    if (error.code !== "aborted") signIns.set({ error });
+    if (error.code !== "aborted") security.set({ error });
   }
 }
 
-parley.on("signedout", () => signIns.set({ rows: null, error: null }));
+parley.on("signedout", () => security.set(nothing));
 
 const entries = (kind, rows) =>
   (rows ?? []).map((row) => ({ kind, key: `${kind}-${row.id}`, at: row.created_at, row }));
@@ -5331,11 +5336,11 @@ function useFeed() {
   const userId = useStore(app, ({ user }) => user?.id);
   const notifications = useNotifications();
   const calls = useStore(store.calls);
-  const sessions = useStore(signIns);
+  const { signIns, changes, error } = useStore(security);
   const load = () => {
     quietly(store.notifications.load());
     quietly(store.calls.load());
-    loadSignIns();
+    loadSecurity();
   };
   A(load, []);
 
@@ -5350,15 +5355,13 @@ function useFeed() {
     entries: [
       ...entries("notification", notifications.rows),
       ...entries("call", missed),
-      ...entries("sign-in", sessions.rows),
+      ...entries("sign-in", signIns),
+      ...entries("security", changes),
     ]
       .filter(({ at }) => at >= from)
       .sort((one, other) => (one.at === other.at ? 0 : one.at < other.at ? 1 : -1)),
-    isLoaded: Boolean(notifications.all && calls.calls && sessions.rows),
-    error:
-      (!notifications.all && notifications.error) ||
-      (!calls.calls && calls.error) ||
-      (!sessions.rows && sessions.error),
+    isLoaded: Boolean(notifications.all && calls.calls && signIns),
+    error: (!notifications.all && notifications.error) || (!calls.calls && calls.error) || (!signIns && error),
     hasMore: pages.length > 0,
     // Changes with each page that was loaded, though nothing of it may be shown.
     position: from,
@@ -5414,4 +5417,4 @@ const FINISH_MS = 2000;
 // Before the user signs out: sends what could not be sent after that, unless it takes too long.
 const finish = () => Promise.race([sendRemovals(), new Promise((resolve) => setTimeout(resolve, FINISH_MS))]);
 
-export { Avatar, Dialog, Navigation, Navigation as Navigation$1, altOf, copyText, Chats as default, dismiss, endText, finish, finish as finish$1, focusAfter, focusIfLost, invite, isMissed, isTouch, loadBlocks, loadSignIns, mediaText, nameOf, notificationState, onReturn, peerOf, prepare, prepare as prepare$1, problemText, qualityText, remove, seeCalls, stateText, store, turnNotificationsOff, turnNotificationsOn, useCall, useFeed, usePeer, useUnread };
+export { Avatar, Dialog, Navigation, Navigation as Navigation$1, altOf, copyText, Chats as default, dismiss, endText, finish, finish as finish$1, focusAfter, focusIfLost, invite, isMissed, isTouch, loadBlocks, loadSecurity, mediaText, nameOf, notificationState, onReturn, peerOf, prepare, prepare as prepare$1, problemText, qualityText, remove, seeCalls, stateText, store, turnNotificationsOff, turnNotificationsOn, useCall, useFeed, usePeer, useUnread };

@@ -1,8 +1,8 @@
 import { T, useTitle, t, A, Icon, navigate, Retry, html, Loading, failed, ago, parley, tn, notice } from '../first.js';
-import { useFeed, useUnread, onReturn, store, usePeer, nameOf, Avatar, remove, focusIfLost, loadSignIns } from './chats.js';
+import { useFeed, useUnread, onReturn, store, usePeer, nameOf, Avatar, remove, focusIfLost, loadSecurity } from './chats.js';
 import { deviceName } from '../device_name.js';
 
-// The notifications: grouped, newest first, read and removed here; between them missed calls and sign-ins.
+// The notifications: grouped, newest first, read and removed here; between them missed calls, sign-ins and security changes.
 
 
 const UNDO_SECONDS = 5;
@@ -109,7 +109,27 @@ function SignIn({ row: session }) {
   </li>`;
 }
 
-const ROWS = { notification: Notification, call: Missed, "sign-in": SignIn };
+// A newer server may tell more.
+const SECURITY = {
+  password_changed: () => t("Your password was changed."),
+  email_changed: () => t("Your e-mail address was changed."),
+  email_change_undone: () => t("Your earlier e-mail address is back."),
+  two_step_set: () => t("Your second password was set."),
+  two_step_disabled: () => t("Two-step verification was turned off."),
+  recovery_codes_made: () => t("New recovery codes were made."),
+};
+
+function Security({ row: change }) {
+  const text = SECURITY[change.type]?.();
+  return (
+    text &&
+    html`<li class="feed-row"><span class="feed-icon"><${Icon} name="lock" /></span>
+    <a class="feed-link" href="/app/settings/security"><${Body} text=${text} at=${change.created_at} /></a>
+  </li>`
+  );
+}
+
+const ROWS = { notification: Notification, call: Missed, "sign-in": SignIn, security: Security };
 
 function Feed() {
   const { entries, isLoaded, error, hasMore, position, load, loadOlder } = useFeed();
@@ -117,7 +137,7 @@ function Feed() {
   const end = T(null);
   useTitle(t("Notifications"));
   const onReadAll = () => unread > 0 && store.notifications.readAll().catch(failed);
-  A(() => onReturn(loadSignIns), []);
+  A(() => onReturn(loadSecurity), []);
   A(() => {
     if (!end.current || !hasMore) return undefined;
     const watcher = new IntersectionObserver(([entry]) => entry.isIntersecting && loadOlder(), { rootMargin: "600px" });

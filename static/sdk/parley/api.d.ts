@@ -1551,6 +1551,24 @@ export type SearchResponse = {
     /** @description `before` of the next page; may lie below the last message found. */
     next_before: number | null;
 };
+export type SecurityChange = {
+    /** @description `password_changed`, `email_changed`, `email_change_undone`, `two_step_set`, `two_step_disabled`, `recovery_codes_made`; ignore others. */
+    type: string;
+    /**
+     * Format: date-time
+     * @description When it was created.
+     */
+    created_at: string;
+};
+export type SecurityChangesResponse = {
+    /**
+     * @description `true` in every reply of a request that succeeded.
+     * @constant
+     */
+    ok: true;
+    /** @description The changes, the newest first. */
+    changes: SecurityChange[];
+};
 export type SendImageRequest = {
     /**
      * Format: binary
@@ -2953,6 +2971,8 @@ export interface AuthApi {
   resendOtp(params: AuthResendOtpParams, options?: CallOptions): Promise<NoticeResponse>;
   /** Mail a code for the second step */
   twoStepResend(params?: Record<string, never>, options?: CallOptions): Promise<NoticeResponse>;
+  /** List security changes */
+  securityChanges(params?: Record<string, never>, options?: CallOptions): Promise<SecurityChangesResponse>;
   /** List sessions */
   sessionsList(params?: Record<string, never>, options?: CallOptions): Promise<SessionsResponse>;
   /** End a session */

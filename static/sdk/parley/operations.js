@@ -19,6 +19,7 @@ export const OPERATIONS = {
   auth_refresh: ["POST", "/api/v1/auth/refresh", [], [], {bearer: "bearer"}],
   auth_resend_otp: ["POST", "/api/v1/auth/resend-otp", [], ["email"], {}],
   auth_two_step_resend: ["POST", "/api/v1/auth/resend-two-step", [], [], {bearer: "two_step"}],
+  auth_security_changes: ["GET", "/api/v1/auth/security-changes", [], [], {bearer: "bearer"}],
   auth_sessions_list: ["GET", "/api/v1/auth/sessions", [], [], {bearer: "bearer"}],
   auth_sessions_end: ["DELETE", "/api/v1/auth/sessions/{session_id}", [], [], {bearer: "bearer"}],
   auth_sessions_end_others: ["POST", "/api/v1/auth/sessions/revoke-others", [], [], {bearer: "bearer"}],
