@@ -13,9 +13,9 @@ class SmtpSink:
 
     def __init__(self, port: int = 0, *, smtputf8: bool = False) -> None:
         self.mails: list[tuple[list[str], str]] = []
-        # Every RCPT TO that was said, and the options of every MAIL FROM.
+        # Every RCPT TO that was said, and the options of the MAIL FROM before it.
         self.asked: list[str] = []
-        self.mail_options: list[list[str]] = []
+        self.mail_options: dict[str, list[str]] = {}
         self.smtputf8 = smtputf8
         self.answers: list[str] = []
         self.recipient_answers: dict[str, str] = {}
@@ -49,12 +49,13 @@ class SmtpSink:
             self._controller = None
 
     async def handle_MAIL(self, server: Any, session: Any, envelope: Any, address: str, options: list[str]) -> str:
-        self.mail_options.append(options)
         envelope.mail_from = address
+        envelope.mail_options.extend(options)
         return "250 OK"
 
     async def handle_RCPT(self, server: Any, session: Any, envelope: Any, address: str, options: Any) -> str:
         self.asked.append(address)
+        self.mail_options[address] = envelope.mail_options
         if answer := self.recipient_answers.get(address):
             return answer
         envelope.rcpt_tos.append(address)
