@@ -146,7 +146,13 @@ class ConfiguredRedisClient(RedisCacheClient):
         self._options = options
 
     def get(self, key: Any, default: Any) -> Any:
-        value = super().get(key, None)
+        try:
+            value = super().get(key, None)
+        except redis.ResponseError as error:
+            if not str(error).startswith("WRONGTYPE"):
+                raise
+            self.delete(key)
+            return default
         return default if value is None else value
 
     def get_many(self, keys: Iterable[Any]) -> dict[Any, Any]:

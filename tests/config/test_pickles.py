@@ -92,6 +92,41 @@ def test_no_value_of_a_key_that_is_used_runs_code_or_breaks_a_page(shared_cache,
     assert calls == []
 
 
+# What Redis itself keeps in another form than a text.
+FORMS = {
+    "list": lambda client, key: client.rpush(key, "1"),
+    "set": lambda client, key: client.sadd(key, "1"),
+    "sorted set": lambda client, key: client.zadd(key, {"1": 1}),
+    "hash": lambda client, key: client.hset(key, "1", "1"),
+    "stream": lambda client, key: client.xadd(key, {"1": "1"}),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_another_form_of_redis_counts_as_missing(shared_cache, form, alice, settings, caplog):
+    client, prefix = shared_cache
+    settings.RATELIMIT_ENABLE = True
+    auditor = admin_client(staff(is_superuser=True))
+
+    def use():
+        assert auditor.get("/admin/").status_code == 200
+        return ratelimits.allows("writes", 7)
+
+    client.delete(*client.keys(f"{prefix}*"))  # of the sign-in
+    use()
+    keys = client.keys(f"{prefix}*")
+    assert len(keys) > 5
+    for key in keys:
+        client.delete(key)
+        FORMS[form](client, key)
+    assert use() and use()
+    assert {client.type(key) for key in keys} == {b"string"}
+    assert not [record.getMessage() for record in caplog.records if record.levelname in ("WARNING", "ERROR")]
+    cache = caches["default"]
+    FORMS[form](client, cache.make_key("value"))
+    assert cache.get_many(["value"]) == {} and cache.get("value", "default") == "default"
+
+
 def test_counters_go_on_from_what_is_no_number(shared_cache):
     client, prefix = shared_cache
     cache = caches["default"]
