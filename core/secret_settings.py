@@ -21,7 +21,8 @@ class SecretSetting:
     hint: str
 
     def is_short(self) -> bool:
-        return any(secret and len(secret.encode()) < self.least_bytes for secret in self.secrets())
+        # White space at the ends is no part of a secret.
+        return any(secret and len(secret.strip().encode()) < self.least_bytes for secret in self.secrets())
 
 
 _registered: dict[str, SecretSetting] = {}

@@ -4,6 +4,7 @@ import re
 import secrets
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,8 @@ def test_a_short_secret_is_refused_and_one_of_the_least_length_is_not(tmp_path, 
     assert refused.returncode == 1
     assert f"{setting.variable} " in refused.stderr and "core.E001" in refused.stderr, refused.stderr
     assert f"holds less than {setting.least_bytes} bytes" in refused.stderr and "HINT" in refused.stderr
+    assert replace(setting, secrets=lambda: [" " * 64]).is_short()
+    assert replace(setting, secrets=lambda: [secret[1:] + "\t" * 64]).is_short()
     # No message repeats it.
     assert secret[1:] not in refused.stderr + refused.stdout
     accepted = check(tmp_path, **PRODUCTION | short(setting.variable, secret))
