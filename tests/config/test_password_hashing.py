@@ -1,9 +1,12 @@
 """A flood of sign-ins costs sign-ins only: few threads hash passwords, and the rest wait without a thread.
 
-Times are measured by `python -m benchmarks.flood`; here threads are counted.
+Threads are counted, and `python -m benchmarks.flood` measures times on a server.
 """
 
 import asyncio
+import json
+import subprocess
+import sys
 import threading
 import time
 
@@ -19,6 +22,7 @@ from server.concurrency_limit import ConcurrencyLimit, hashes_password, hashing_
 from tests.contract.test_writes_at_once import WRITES, World
 from tests.hashers import QuickHasher
 from tests.parallel import Started
+from tests.server import ROOT
 
 THREADS = 16
 LOGIN, ME = ("POST", "/api/v1/auth/login"), ("GET", "/api/v1/auth/me")
@@ -81,6 +85,20 @@ async def test_120_sign_ins_hold_a_quarter_of_the_threads_and_leave_the_others()
     threads.go_on.set()
     statuses = [(await task)[0] for task in flood]
     assert (statuses.count(200), statuses.count(503)) == (4, 116)
+
+
+@pytest.mark.once
+@pytest.mark.slow
+@pytest.mark.server
+@pytest.mark.timeout(240)
+def test_me_is_answered_while_120_connections_from_many_networks_sign_in():
+    command = [sys.executable, "-m", "benchmarks.flood", "--json"]
+    figures = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, check=True, timeout=200).stdout)
+    me, bare = figures["me flooded"], figures["bare flooded"]
+    assert me["refused"] == bare["refused"] == 0, figures
+    # A busy machine is slow to answer a bare page, too.
+    assert me["p50"] < max(200, 3 * bare["p50"]) and me["p95"] < max(400, 3 * bare["p95"]), figures
+    assert figures["sign-ins"]["401"] > 10 and figures["sign-ins"].keys() <= {"401", "503"}, figures
 
 
 @pytest.mark.once
