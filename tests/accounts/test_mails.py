@@ -44,6 +44,15 @@ def test_every_mail_is_written_in_every_language(kind, language):
         assert all(f"value of {name}" in text + sent.subject for name in placeholders)
     assert f'dir="{"rtl" if language == "ar" else "ltr"}"' in html
     assert f'lang="{language}"' in html
+    # A phone makes no telephone number of a code.
+    assert re.search(r'<meta name="format-detection" content="telephone=no\b[^"]*">', html)
+
+
+@pytest.mark.once
+def test_code_mails_are_told_apart_in_a_thread():
+    for _ in range(3):
+        emails.render("signup_code", "ann@example.com", "en", {"code": "123456"}).send()
+    assert len({sent.message()["X-Entity-Ref-ID"] for sent in mail.outbox} - {None, ""}) == 3
 
 
 def test_codes_hurry_and_expire():
