@@ -21,12 +21,26 @@ _AT_JOINERS = re.compile("([\u200c\u200d])")
 _STRAY_JOINER = re.compile("(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])")
 # A capital İ in lower case has a dot above the dot of the letter, which is not drawn.
 _SECOND_DOT = re.compile("(?<=[ij])\u0307")
-# Scripts with letters that look like Latin ones.
-_LOOK_LATIN = frozenset({"CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU"})
-# Their letters that look exactly like a small Latin one.
-_READ_AS_LATIN = frozenset("аеорсухіјѕһԁԛԝӏѵοϲϳ")
-# Letters that look like a, g and l, or like an apostrophe; and marks that go across or inside a letter.
-_LOOK_ALIKE = re.compile("[\u0251\u0261\u01c0\u02b0-\u02ff\u0334-\u0338\u20d0-\u20ff]")
+# What people write in one word with Latin letters, by the first word of the characters' names. Beside Latin letters, those of all
+# other scripts are taken for Latin ones.
+_BESIDE_LATIN = frozenset(
+    {"LATIN", "COMBINING", "CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO"}
+)
+# Scripts with letters of Latin shape, in which no mail server has names.
+_LATIN_SHAPES = frozenset(
+    {
+        "CANADIAN", "CARIAN", "CHEROKEE", "COPTIC", "DESERET", "ELBASAN", "GOTHIC", "LISU", "LYCIAN", "LYDIAN", "MIAO", "OLD",
+        "OSAGE", "RUNIC", "VITHKUQI", "WARANG",
+    }
+)  # fmt: skip
+# Letters of other scripts that look exactly like a small Latin one.
+_READ_AS_LATIN = frozenset("аеорсухіјѕһԁԛԝӏѵοϲϳօոսհ")
+# Latin letters of phonetics and of old manuscripts, most of which look like other ones, such as small capitals; letters that
+# look like an apostrophe; and marks that go across or inside a letter.
+_LOOK_ALIKE = re.compile(
+    "[\u0185\u018d\u01bd\u01bf\u01c0\u021d\u0223\u0237\u0251\u025c\u0261\u0262\u0269\u026a\u0274\u0276\u0280\u028f\u0299\u029b\u029c\u029d\u029f"
+    "\u02b0-\u02ff\u0334-\u0338\u1d00-\u1d2b\u1d6b-\u1d9a\u1e9c\u1e9d\u1efa-\u1eff\u20d0-\u20ff\ua720-\ua7ff\uab30-\uab6f\U0001df00-\U0001dfff]"
+)
 
 
 def typed_address(text: str) -> str:
@@ -50,8 +64,9 @@ def normalise_address(text: str) -> str:
     """An e-mail address in its one spelling: as `typed_address` reads it, composed, the domain in ASCII (IDNA).
 
     ValueError for a text that is not an address with a full domain and at most 254 characters. Also for an address that
-    looks like another one: with compatibility forms, with typographic marks or blanks, or with letters of other scripts
-    that look like Latin ones, beside Latin letters or as all letters of a part.
+    looks like another one: with compatibility forms, with typographic marks or blanks, with letters or digits of other
+    scripts beside Latin letters (but for Chinese, Japanese and Korean ones), or with nothing but letters that look like
+    Latin ones in a part.
     """
     if len(text) > 2 * MAX_ADDRESS or "\0" in text:
         raise ValueError("not an address")
@@ -78,10 +93,19 @@ def _could_be_another(part: str, *, in_latin: bool) -> bool:
     if not all(character.isascii() or _is_of_a_word(character) for character in part):
         return True
     letters = [character for character in part if character.isalpha()]
-    scripts = {unicodedata.name(letter, "").partition(" ")[0] for letter in letters}
+    written = (character for character in part if unicodedata.category(character)[0] in "LM")
+    scripts = {unicodedata.name(character, "").partition(" ")[0] for character in written}
     if "LATIN" in scripts:
-        return not scripts.isdisjoint(_LOOK_LATIN)
-    return in_latin and bool(letters) and _READ_AS_LATIN.issuperset(letters)
+        return not scripts <= _BESIDE_LATIN or _has_foreign_digits(part)
+    if not in_latin:
+        return False
+    if not letters:
+        return _has_foreign_digits(part)
+    return _READ_AS_LATIN.issuperset(letters) or not scripts.isdisjoint(_LATIN_SHAPES)
+
+
+def _has_foreign_digits(part: str) -> bool:
+    return any(unicodedata.category(character)[0] == "N" and not character.isascii() for character in part)
 
 
 def _is_of_a_word(character: str) -> bool:

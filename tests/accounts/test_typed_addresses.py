@@ -73,7 +73,33 @@ REFUSED = [
     "ann\ue000@example.org",
     "ann\u0378@example.org",
     "ann☺@example.org",
+    "bᴏb@example.org",  # small capitals
+    "ann@ɢoogle.com",
+    "ᴀɴɴ@example.org",
+    "ꓮꓠꓠ@example.org",  # Lisu, all of it
+    "ᎪᎡ@example.org",  # Cherokee
+    "օոս@example.org",  # Armenian
+    "bob٠@example.org",  # digits of other scripts
+    "b০b@example.org",
+    "००७@example.org",
+    "annहिन्दी@example.org",
+    "שalom@example.org",
+    "ann@exa𐓪mple.org",
 ]
+# Letters, digits and marks that Unicode lists as confusable with one of a to z or 0 to 9 (UTS #39), most of them not above.
+CONFUSABLE = (
+    "ဝ𐊂𐊆𐊇𐊊𐊐𐊒𐊕𐊖𐊗𐊠𐊡𐊢𐊥𐊫𐊰𐊱𐊲𐊴𐋏𐌁𐌂𐌉𐌑𐌕𐌗𐌚𐌠𐌢၀𐐄𐐕𐐛𐐠𐐬𐐽𐑈𐒴𐓂𐓎𐓒𐓪𐓶𐔓𐔖𐔘𐔜𐔝𐔥𐔦𐔧ყჿ𑓐𑜆𑜊𑜎𑜏𑢠𑢢𑢣𑢤𑢦𑢩𑢬𑢮𑢯𑢲𑢵𑢸𑢻𑢼𑣀𑣁𑣂𑣃𑣄𑣆𑣈𑣊𑣌𑣕𑣖𑣗𑣘"
+    "𑣜𑣠𑣥𑣦𑣩𑣬𑣯𑣲ሀዐᐯᑊᑌᑭᑯᑲᒍᒪᒿᕁᕼᕽᖇᖯᖴᗅᗞᗪᗰᗷᚷᛁᛌᛕᛖ𖼈𖼊𖼖𖼨𖼵𖼺𖼻𖽀𖽂𖽃𖽑𖽒ƍƦƽᴄᴏᴑᴜᴠᴡᴢᶃᶌẝỿȢȣɪʏⴸⴹⵏⵔⵕⵝ〇۰۱۵۷०০৪৭੦੧੪ꛟꛯꜱꝚꝪꝮꞌꞘꞙꞟꞫꞲꞳꞴꬲꬵꬽꭇꭈꭎꭒꭚ"
+    "૦ଃଠ୦୨௦ం౦ಂ೦ംഠ൦൭ං๐໐ɑɡοаеорсухіјѕһԁԛԝѵօոսհցꓮꓐꓚꓳꭺꮯꮪꮃϲϳסןهاᴦ"
+)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("character", CONFUSABLE, ids=lambda character: f"U+{ord(character):04X}")
+def test_a_look_alike_beside_ordinary_letters_makes_no_address(character):
+    for typed in (f"a{character}nn@example.org", f"{character}nn@example.org", f"ann@ex{character}ample.org"):
+        with pytest.raises(ValueError, match="not an address"):
+            normalise_address(typed)
 
 
 @pytest.mark.once
@@ -100,6 +126,21 @@ def test_it_is_no_address(typed):
         ("İlker@example.org", "ilker@example.org"),
         ("ann@Bücher.example", "ann@xn--bcher-kva.example"),
         ("ann@نامهای.com", "ann@xn--mgba3gch31f.com"),
+        ("ışık@example.org", "ışık@example.org"),
+        ("nguyễn.văn@example.org", "nguyễn.văn@example.org"),
+        ("ŁUKASZ.ŻÓŁĆ@example.org", "łukasz.żółć@example.org"),
+        ("tanaka太郎々ー@example.org", "tanaka太郎々ー@example.org"),
+        ("kim철수1@example.org", "kim철수1@example.org"),
+        ("राहुल.१२३@example.org", "राहुल.१२३@example.org"),
+        ("علی۱۲۳@example.org", "علی۱۲۳@example.org"),
+        ("१२३@उदाहरण.भारत", "१२३@xn--p1b6ci4b4b3a.xn--h2brj9c"),
+        ("סוס@example.org", "סוס@example.org"),
+        ("γιώργος@example.org", "γιώργος@example.org"),
+        ("Юлія-2@example.org", "юлія-2@example.org"),
+        ("მარიამ@example.org", "მარიამ@example.org"),
+        ("ሰላም@example.org", "ሰላም@example.org"),
+        ("မြန်မာ@example.org", "မြန်မာ@example.org"),
+        ("ɔkɛ.ŋu@example.org", "ɔkɛ.ŋu@example.org"),
     ],
 )
 def test_addresses_of_other_letters_stay_what_they_are(typed, address):
