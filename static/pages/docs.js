@@ -80,9 +80,13 @@ if (find) {
     input.select();
   });
   find.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || hits.hidden) return;
-    input.focus();
-    hits.hidden = true;
+    if (event.key !== "Escape") return;
+    // Escape of an input method ends its word: the box keeps the text, and the hits stay.
+    if (event.isComposing || event.keyCode === 229) event.preventDefault();
+    else if (!hits.hidden) {
+      input.focus();
+      hits.hidden = true;
+    }
   });
   find.addEventListener("focusout", (event) => {
     if (!find.contains(event.relatedTarget)) hits.hidden = true;

@@ -80,6 +80,18 @@ def watch(page, base):
     return complaints
 
 
+class InputMethod:
+    """The keys that Safari reports while, and right after, an input method makes a word."""
+
+    def __init__(self, page):
+        self.cdp = page.context.new_cdp_session(page)
+
+    def press(self, key):
+        for kind in ("rawKeyDown", "keyUp"):
+            event = {"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": 229}
+            self.cdp.send("Input.dispatchKeyEvent", event)
+
+
 def barriers(page, **options):
     """What stands in the way of people with a screen reader, a keyboard or weak eyes, as axe sees it: rule, elements."""
     violations = Axe().run(page, options={"resultTypes": ["violations"], **options}).response["violations"]

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.chromium import needs_chromium
+from tests.browser.chromium import InputMethod, needs_chromium
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
 
@@ -52,6 +52,14 @@ def test_typing_in_the_picker_searches_and_enter_takes_the_first(alice):
     expect(box).to_be_focused()
     box.fill("piz")
     expect(dialog.get_by_role("button")).to_have_count(1)
+    # The keys that end a word of an input method take and close nothing.
+    keys = InputMethod(alice.page)
+    for key in ("Enter", "Escape", "ArrowDown"):
+        keys.press(key)
+    alice.page.wait_for_timeout(300)
+    expect(box).to_have_value("piz")
+    expect(box).to_be_focused()
+    expect(alice.box).to_have_value("")
     alice.page.keyboard.press("Enter")
     expect(dialog).to_have_count(0)
     expect(alice.box).to_have_value("🍕")

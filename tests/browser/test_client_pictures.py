@@ -8,7 +8,7 @@ import pytest
 from PIL import Image, ImageChops, ImageStat
 from playwright.sync_api import expect
 
-from tests.browser.chromium import needs_chromium
+from tests.browser.chromium import InputMethod, needs_chromium
 from tests.browser.client_pages import PASTE
 from tests.waiting import wait_for
 
@@ -318,9 +318,9 @@ def test_the_key_that_ends_a_word_of_an_input_method_does_not_send_the_caption(a
     alice.paste_image(small_png())
     caption = dialog(alice).get_by_role("textbox", name="Caption")
     caption.fill("東京")
-    cdp = alice.context.new_cdp_session(alice.page)
+    keys = InputMethod(alice.page)
     for key in ("Enter", "Escape"):
-        cdp.send("Input.dispatchKeyEvent", {"type": "rawKeyDown", "key": key, "windowsVirtualKeyCode": 229})
+        keys.press(key)
     alice.page.wait_for_timeout(500)
     expect(caption).to_have_value("東京")
     assert alice.uploads == []

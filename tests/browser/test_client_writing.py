@@ -8,7 +8,7 @@ import pytest
 from PIL import Image, ImageChops
 from playwright.sync_api import expect
 
-from tests.browser.chromium import needs_chromium
+from tests.browser.chromium import InputMethod, needs_chromium
 from tests.waiting import wait_for
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
@@ -32,22 +32,11 @@ def read(people, chat):
     people["Alice"].http.post(f"/messages/conversations/{chat}/read", json={}).raise_for_status()
 
 
-class InputMethod:
-    """The keys that Safari reports while, and right after, an input method makes a word."""
-
-    def __init__(self, window):
-        self.cdp = window.context.new_cdp_session(window.page)
-
-    def press(self, key):
-        for kind in ("rawKeyDown", "keyUp"):
-            event = {"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": 229}
-            self.cdp.send("Input.dispatchKeyEvent", event)
-
-
 def test_the_key_that_ends_a_word_of_an_input_method_does_nothing_else(windows, people, chat):
     people["Bob"].send(chat, "a question in Japanese")
     alice = windows("Alice").open_chat(chat)
-    page, keys = alice.page, InputMethod(alice)
+    page = alice.page
+    keys = InputMethod(page)
     before = len(alice.texts())
 
     # The message box: neither sent, nor an edit begun, nor a reply ended.
