@@ -57,6 +57,13 @@ def operations() -> dict[str, Operation]:
     return {name: made[name] for name in texts.operations()}
 
 
+def beside(operation_id: str) -> tuple[Operation | None, Operation | None]:
+    """The operations before and after one."""
+    listed = list(operations().values())
+    at = next(at for at, operation in enumerate(listed) if operation.id == operation_id)
+    return listed[at - 1] if at else None, listed[at + 1] if at + 1 < len(listed) else None
+
+
 def of_tag(name: str) -> list[Operation]:
     return [operation for operation in operations().values() if operation.tag == name]
 

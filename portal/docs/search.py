@@ -17,23 +17,23 @@ SHOWN = 20
 EXCERPT = 160
 _WORD = re.compile(r"\w+")
 _MARKS = re.compile(r"^```\w*$|[`*#|>\[\]]|\(/[^)]*\)|^-+$", re.MULTILINE)
-# What readers call a thing → the word of these pages.
+# What readers call a thing → the words of these pages.
 SYNONYMS = {
-    "2fa": "two-step",
-    "mfa": "two-step",
+    "2fa": "two step",
+    "mfa": "two step",
     "otp": "code",
-    "signin": "sign-in",
-    "login": "sign-in",
-    "logout": "sign-out",
-    "signout": "sign-out",
-    "register": "sign-up",
-    "signup": "sign-up",
+    "signin": "sign in",
+    "login": "sign in",
+    "logout": "sign out",
+    "signout": "sign out",
+    "register": "sign up",
+    "signup": "sign up",
     "jwt": "token",
     "websocket": "socket",
     "ws": "socket",
     "webhooks": "webhook",
-    "pagination": "paging",
-    "cursor": "paging",
+    "paging": "pagination",
+    "cursor": "pagination",
     "throttle": "rate",
     "throttling": "rate",
     "attachment": "image",
@@ -42,6 +42,8 @@ SYNONYMS = {
     "retry": "repeat",
     "channel": "conversation",
     "room": "conversation",
+    "receipt": "read",
+    "receipts": "read",
     "turn": "relay",
 }
 
@@ -55,16 +57,17 @@ class Entry:
 
 
 def search(query: str) -> list[dict[str, str]]:
-    """The entries that contain every word of the query, titles before texts."""
+    """The entries that contain every word of the query, or else most of them, titles before texts."""
     words = [word.lower() for word in _WORD.findall(query)][:8]
     if not words:
         return []
     choices = [{word, SYNONYMS.get(word, word)} for word in words]
-    scored = [(score, at, entry) for at, entry in enumerate(_index()) if (score := _score(entry, choices))]
-    scored.sort(key=lambda row: (-row[0], row[1]))
+    scored = [(*_score(entry, choices), at, entry) for at, entry in enumerate(_index())]
+    most = max(found for found, *_ in scored) or 1
+    best = sorted((row for row in scored if row[0] == most), key=lambda row: (-row[1], row[2]))
     return [
         {"title": e.title, "where": e.where, "address": e.address, "excerpt": _excerpt(e.text, words)}
-        for _, _, e in scored[:SHOWN]
+        for *_, e in best[:SHOWN]
     ]
 
 
@@ -81,21 +84,26 @@ def marked(text: str, query: str) -> SafeString:
     return mark_safe("".join(marks))
 
 
-def _score(entry: Entry, choices: list[set[str]]) -> int:
-    """How well an entry fits; 0 if one of the words, each with its synonym, is missing."""
-    title, text = entry.title.lower(), f"{entry.where} {entry.text}".lower()
-    score = 0
-    for words in choices:
-        best = max(_word_score(word, title, text) for word in words)
-        if not best:
-            return 0
-        score += best
-    return score
+def _score(entry: Entry, choices: list[set[str]]) -> tuple[int, int]:
+    """How many of the words an entry has, each as it is or as its synonym, and how well it fits them."""
+    title, text = _searched(entry)
+    scores = [max(_word_score(word, title, text) for word in words) for words in choices]
+    return sum(score > 0 for score in scores), sum(scores)
+
+
+@cache
+def _searched(entry: Entry) -> tuple[str, str]:
+    """Title and text as words between spaces, so that "sign-out" is found as "sign out"."""
+    return _spaced(entry.title), _spaced(f"{entry.where} {entry.text}")
+
+
+def _spaced(text: str) -> str:
+    return f" {' '.join(_WORD.findall(text.lower()))} "
 
 
 def _word_score(word: str, title: str, text: str) -> int:
     if word in title:
-        return 20 if word in _WORD.findall(title) else 10
+        return 20 if f" {word} " in title else 10
     return 1 + min(text.count(word), 5) if word in text else 0
 
 

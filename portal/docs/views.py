@@ -114,10 +114,17 @@ def reference_operation(request: HttpRequest, operation_id: str) -> HttpResponse
     operation = reference.operations().get(operation_id)
     if operation is None:
         raise Http404
+    # Before the first one and after the last one, the pages around the reference.
+    beside = {
+        side: {"address": reverse("reference-operation", args=[near.id]), "title": near.summary}
+        for side, near in zip(("before", "after"), reference.beside(operation_id), strict=True)
+        if near
+    }
     return documented(
         request,
         "operation",
         "reference",
+        **beside,
         operation=operation,
         description=markdown.render(operation.description),
         snippets=markdown.tabs(operation.snippets),

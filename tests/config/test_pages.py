@@ -135,6 +135,7 @@ def test_an_operation_says_how_often_it_may_be_called(browser, operation, rates)
         ("/docs/realtime", "/docs/reference", "/docs/errors", "close-codes"),
         ("/docs/errors", "/docs/realtime", "/api/docs", "status-409"),
         ("/docs/reference", "/docs/moving", "/docs/realtime", "auth"),
+        ("/docs/reference/messages_send", "/docs/reference/messages_list", "/docs/reference/messages_send_image", ""),
     ],
 )
 def test_a_page_leads_to_the_one_before_the_one_after_and_its_parts(browser, path, before, after, anchor):
@@ -155,10 +156,19 @@ def test_a_page_leads_to_the_one_before_the_one_after_and_its_parts(browser, pat
         ("2fa", "Two-step verification"),
         ("pagination cursor", "Pagination"),
         ("message.new", "message.new"),
+        ("paging", "Pagination"),
+        ("logout", "Sign out"),
+        ("read receipts", "Mark a conversation read"),
+        # No entry has both words.
+        ("typing indicator", "typing"),
     ],
 )
 def test_the_search_knows_the_socket_and_the_words_of_other_services(browser, query, title):
-    assert title in [hit["title"] for hit in search.search(query)]
+    assert title in [hit["title"] for hit in search.search(query)][:5]
+
+
+def test_the_search_finds_nothing_for_words_that_no_page_has(browser):
+    assert search.search("xylophone zzyzx") == []
 
 
 def test_an_example_is_a_page_and_nothing_else_is(browser):
