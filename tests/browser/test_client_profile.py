@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.chromium import needs_chromium
+from tests.browser.test_client_chat import picture
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
 
@@ -49,3 +50,32 @@ def test_mute_block_and_report_are_there(page):
     expect(profile).not_to_contain_text("cello")
     profile.get_by_role("button", name="Unblock").click()
     expect(page.page.get_by_role("textbox", name="Message")).to_be_visible()
+
+
+def test_the_pictures_of_the_conversation_are_there_and_open(windows, people, chat):
+    sent = [
+        people[name].send_picture(chat, picture((400, 300)), body=text)
+        for name, text in (("Bob", "the bridge"), ("Alice", "the tower"))
+    ]
+    window = windows("Alice", viewport={"width": 390, "height": 844}).open_chat(chat)
+    profile = profile_of(window)
+    pictures = profile.get_by_role("list", name="Pictures").get_by_role("img")
+    # The newest first.
+    expect(pictures.nth(0)).to_have_accessible_name("Image from You: the tower")
+    expect(pictures.nth(1)).to_have_accessible_name("Image from Bob Baker: the bridge")
+    expect(pictures.nth(0)).to_have_js_property("complete", True)
+    assert window.axe() == []
+    profile.get_by_role("button", name="Open the image").nth(1).click()
+    viewer = window.page.get_by_role("dialog", name="Bob Baker")
+    expect(viewer.get_by_role("img")).to_have_accessible_name("Image from Bob Baker: the bridge")
+    window.page.keyboard.press("ArrowRight")
+    viewer = window.page.get_by_role("dialog", name="You")
+    expect(viewer.get_by_role("img")).to_have_accessible_name("Image from You: the tower")
+    window.page.keyboard.press("Escape")
+    # One closes, and the focus returns to what has opened it.
+    expect(viewer).to_have_count(0)
+    expect(profile.get_by_role("button", name="Open the image").nth(1)).to_be_focused()
+    # What is deleted meanwhile goes from here, too.
+    people["Bob"].http.delete(f"/messages/messages/{sent[0]['id']}").raise_for_status()
+    expect(profile.get_by_role("img", name="the bridge")).to_have_count(0)
+    expect(profile.get_by_role("img", name="the tower")).to_be_visible()

@@ -90,5 +90,5 @@ export function Header({ id, row, name, blockedByMe, newest, searching, searchBu
     <button type="button" class="icon-button" aria-label=${t("Video call")} disabled=${row.is_blocked} onClick=${() => call("video")}><${Icon} name="camera" /></button>
     <${Menu} label=${t("Conversation actions")} items=${[mute, { label: t("Clear chat"), icon: "clear", act: clearAfterQuestion }, { label: t("Delete chat"), icon: "trash", danger: true, act: deleteAfterQuestion }, blocking]} />
   </header>
-  ${Profile && html`<${Profile} user=${user} isShown=${!row.is_blocked} actions=${[mute, blocking, report].filter(Boolean)} onClose=${() => setProfile(null)} />`}`;
+  ${Profile && html`<${Profile} id=${id} user=${user} isShown=${!row.is_blocked} actions=${[mute, blocking, report].filter(Boolean)} onClose=${() => setProfile(null)} />`}`;
 }
