@@ -35,6 +35,10 @@ def test_a_message_that_is_found_leads_to_its_place_and_is_marked(windows, peopl
     message = alice.log.locator(f'[data-message-id="{wanted["id"]}"]')
     expect(message).to_be_in_viewport()
     expect(message).to_have_class(re.compile("marked"))
+    # The words, too: in the log as in the list, and what is written stays text.
+    expect(message.locator("mark")).to_have_text(["zeppelin"])
+    expect(message).to_contain_text("to the zeppelin museum and back <b>home</b>")
+    assert alice.axe() == []
     # The results stay, and the same link leads there again from the end.
     page.get_by_role("button", name=re.compile("Jump to latest")).click()
     expect(message).not_to_be_in_viewport()
@@ -82,3 +86,21 @@ def test_a_message_that_was_deleted_meanwhile_is_said(windows, people, chat):
     expect(alice.page.get_by_text("This message has been deleted")).to_be_visible()
     alice.write("after it")
     alice.sees("after it")
+
+
+def test_the_search_in_a_conversation_marks_the_words_of_one_message(windows, people, chat):
+    for text in ("an older orchid", "*Orchid* and orchids, `orchid` too"):
+        people["Bob"].send(chat, text)
+    alice = windows("Alice").open_chat(chat)
+    page = alice.page
+    marks = alice.log.locator("mark")
+    page.get_by_role("button", name="Search in conversation").click()
+    page.get_by_role("searchbox", name="Search messages").fill("orchid")
+    expect(marks).to_have_text(["Orchid", "orchid", "orchid"])
+    expect(alice.article("orchids").locator("b mark, strong mark")).to_have_count(1)
+    page.get_by_role("button", name="Previous", exact=True).click()
+    expect(marks).to_have_text(["orchid"])
+    expect(alice.article("an older").locator("mark")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(marks).to_have_count(0)
+    expect(alice.article("an older")).to_contain_text("an older orchid")

@@ -26,8 +26,8 @@ function Missing() {
   return html`<section class="conversation empty"><h1 tabindex="-1">${t("This conversation doesn't exist")}</h1><p><a href="/app/chats">${t("Back to the chats")}</a></p></section>`;
 }
 
-// `hit` is the message that a link leads to, if any.
-export function Conversation({ id, hit }) {
+// `hit` is the message that a link leads to, if any, and `hitText` what was searched for.
+export function Conversation({ id, hit, hitText }) {
   const row = useStore(store.conversations, ({ byId }) => byId[id]);
   const snapshot = useStore(store.messages(id));
   const isThere = snapshot.messages !== null;
@@ -69,10 +69,10 @@ export function Conversation({ id, hit }) {
         : html`<${Loading} />`
     }</section>`;
   }
-  return html`<${Open} key=${id} id=${id} row=${row} state=${state} me=${me} hit=${hit} />`;
+  return html`<${Open} key=${id} id=${id} row=${row} state=${state} me=${me} hit=${hit} hitText=${hitText} />`;
 }
 
-function Open({ id, row, state, me, hit }) {
+function Open({ id, row, state, me, hit, hitText }) {
   const first = useMemo(() => firstUnread(id), [id]);
   const [task, setTask] = useState(/** @type {{ reply?: any, editing?: any }} */ ({}));
   const [searching, setSearching] = useState(false);
@@ -153,8 +153,8 @@ function Open({ id, row, state, me, hit }) {
   }, [state.messages]);
 
   const newestOfTheirs = state.messages.findLast((message) => message.sender_id !== me && message.kind !== "call");
-  const show = (messageId) => {
-    setFound(messageId);
+  const show = (messageId, text) => {
+    setFound(messageId && { id: messageId, text });
     if (messageId) log.current.jump(messageId, { flashing: false }).catch(failed);
   };
   // Once it is led there, the address is that of the conversation again: the same link leads there a second time.
@@ -162,7 +162,7 @@ function Open({ id, row, state, me, hit }) {
     if (!hit) return;
     navigate(`/app/chats/${id}`, { replace: true });
     setSearching(false);
-    setFound(hit);
+    setFound({ id: hit, text: hitText });
   }, [hit]);
   const closeSearch = () => {
     setSearching(false);
@@ -186,7 +186,7 @@ function Open({ id, row, state, me, hit }) {
   return html`<section ref=${page} class="conversation" aria-label=${otherName} ...${drop}>
     <${Header} id=${id} row=${row} name=${otherName} blockedByMe=${blockedByMe} newest=${newestOfTheirs} onReport=${setReporting} searching=${searching} searchButton=${searchButton} onSearch=${() => (searching ? closeSearch() : setSearching(true))} />
     ${searching && html`<${SearchBar} id=${id} onShow=${show} onClose=${closeSearch} />`}
-    <${Log} id=${id} state=${state} hit=${hit} unread=${first} row=${row} me=${me} names=${names} actions=${actions} marked=${found} control=${log} />
+    <${Log} id=${id} state=${state} hit=${hit} unread=${first} row=${row} me=${me} names=${names} actions=${actions} found=${found} control=${log} />
     ${
       blocked
         ? html`<${Blocked} user=${row.other_user} mine=${blockedByMe} />`

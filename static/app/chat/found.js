@@ -6,6 +6,7 @@ import { errorText, failed } from "../lib/notices.js";
 import { useStore } from "../lib/store.js";
 import { store } from "../state/store.js";
 import { Avatar, nameOf } from "../ui/avatar.js";
+import { marked } from "../ui/marked.js";
 
 const WAIT_MS = 200;
 // Messages are asked for less often than the text changes.
@@ -77,8 +78,7 @@ function Excerpt({ body, query }) {
   if (at < 0) return text;
   const from = at > BEFORE_HIT ? text.indexOf(" ", at - BEFORE_HIT) + 1 || at : 0;
   const start = Math.min(from, at);
-  const end = at + query.length;
-  return html`${start > 0 && "…"}${text.slice(start, at)}<mark>${text.slice(at, end)}</mark>${text.slice(end)}`;
+  return html`${start > 0 && "…"}${marked(text.slice(start), query)}`;
 }
 
 function Messages({ query, heading: Heading }) {
@@ -108,7 +108,7 @@ function Messages({ query, heading: Heading }) {
     <ul class="entries" aria-labelledby="found-messages" aria-busy=${found?.query !== query}>${hits.map((message) => {
       const { other_user: user } = people[message.conversation_id];
       const isOwn = message.sender_id === parley.session.userId;
-      return html`<li key=${message.id}><a class="entry hit" href=${`/app/chats/${message.conversation_id}?message=${message.id}`}>
+      return html`<li key=${message.id}><a class="entry hit" href=${`/app/chats/${message.conversation_id}?message=${message.id}&text=${encodeURIComponent(found.query)}`}>
         <span class="entry-avatar"><${Avatar} user=${user} /></span>
         <span class="entry-line"><span class="entry-name" dir="auto">${nameOf(user)}</span><span class="entry-time"><time datetime=${message.created_at}>${shortTime(message.created_at)}</time></span></span>
         <span class="entry-line"><span class="entry-text">${isOwn && html`<span class="muted">${t("You:")}</span>`}<span class="cut" dir="auto"><${Excerpt} body=${message.body} query=${found.query} /></span></span></span></a></li>`;

@@ -29,7 +29,8 @@ const Divider = ({ rowKey, kind, text }) =>
 
 // control.current = {jump(messageId), toEnd()} for the conversation around it.
 // `unread` is the first message that was unread when it was opened, `hit` the one that a link leads to.
-export function Log({ id, state, hit, unread, row, me, names, actions, marked, control }) {
+// `found` is {id, text} of the one that a search has led to.
+export function Log({ id, state, hit, unread, row, me, names, actions, found, control }) {
   const messages = store.messages(id);
   const [firstUnread, setFirstUnread] = useState(unread);
   const rows = useMemo(() => rowsOf({ ...state, firstUnread }, me), [state, firstUnread, me]);
@@ -211,7 +212,7 @@ export function Log({ id, state, hit, unread, row, me, names, actions, marked, c
     item
       ? html`<${Pending} key=${key} rowKey=${rowKey} item=${item} continues=${continues} />`
       : html`<${Message} key=${key} rowKey=${rowKey} message=${message} own=${own} continues=${continues} names=${names} actions=${actions}
-      status=${own ? statusOf(message, row) : null} current=${message.id === focusable} marked=${message.id === (marked ?? flash)} />`;
+      status=${own ? statusOf(message, row) : null} current=${message.id === focusable} marked=${message.id === (found?.id ?? flash)} wanted=${message.id === found?.id ? found.text : ""} />`;
 
   const onKeyDown = (event) => {
     const article = event.target.closest("article");

@@ -91,9 +91,9 @@ function Actions({ message, own, tabindex, actions }) {
 }
 
 export class Message extends Pure {
-  static keys = ["message", "status", "continues", "current", "marked", "names", "actions"];
+  static keys = ["message", "status", "continues", "current", "marked", "wanted", "names", "actions"];
 
-  render({ rowKey, message, own, status, continues, current, marked, names, actions }) {
+  render({ rowKey, message, own, status, continues, current, marked, wanted, names, actions }) {
     const tabindex = current ? 0 : -1;
     const name = own ? t("You") : names(message.sender_id);
     const classes = ["message", own ? "own" : "", continues ? "continues" : "", marked ? "marked" : ""].join(" ");
@@ -113,7 +113,7 @@ export class Message extends Pure {
         <div class="bubble">
           <${Quote} message=${message} names=${names} onJump=${actions.jump} />
           ${message.kind === "image" && message.media && html`<${Image} message=${message} name=${name} onOpen=${actions.view} />`}
-          ${message.kind === "call" ? html`<${CallEntry} message=${message} own=${own} tabindex=${tabindex} actions=${actions} />` : message.body && html`<${Text} body=${message.body} />`}
+          ${message.kind === "call" ? html`<${CallEntry} message=${message} own=${own} tabindex=${tabindex} actions=${actions} />` : message.body && html`<${Text} body=${message.body} wanted=${wanted} />`}
           <p class="meta">${message.is_edited && html`<span>${t("edited")}</span>`}
             <time datetime=${message.created_at} title=${dateTime(message.created_at)}>${time(message.created_at)}</time>${own && html`<${Status} status=${status} />`}</p>
         </div>

@@ -50,7 +50,7 @@ export function SearchBar({ id, onShow, onClose }) {
         if (wanted.current !== q) return;
         setFound({ q, messages: reply.messages, hasMore: reply.has_more, next: reply.next_before });
         setAt(0);
-        onShow(reply.messages[0]?.id ?? null);
+        onShow(reply.messages[0]?.id ?? null, q);
       } catch (error) {
         if (wanted.current !== q) return;
         failed(error);
@@ -75,7 +75,7 @@ export function SearchBar({ id, onShow, onClose }) {
       if (next >= messages.length) return;
     }
     setAt(next);
-    onShow(messages[next].id);
+    onShow(messages[next].id, found.q);
   };
   const onKeyDown = (event) => {
     if (isComposing(event)) return;

@@ -53,13 +53,14 @@ export default function Chats({ params }) {
     (document.getElementById(`chat-${left}`) ?? document.querySelector(".side h1")).focus();
   }, [id]);
   // A link to a message that was found.
-  const hit = Number(new URLSearchParams(usePlace().search).get("message")) || null;
+  const asked = new URLSearchParams(usePlace().search);
+  const hit = Number(asked.get("message")) || null;
   const page = useRef(null);
   useShortcuts(page);
   const isFirst = useFirstRun();
   return html`<main ref=${page} class=${`chats ${id || params.person ? "with-conversation" : ""}`}>
     <${Sidebar} id=${id} isHit=${hit !== null} />
-    ${params.person ? html`<${Starting} person=${params.person} />` : id ? html`<${Conversation} key=${id} id=${id} hit=${hit} />` : isFirst ? html`<${FirstRun} />` : html`<${Empty} />`}
+    ${params.person ? html`<${Starting} person=${params.person} />` : id ? html`<${Conversation} key=${id} id=${id} hit=${hit} hitText=${asked.get("text") ?? ""} />` : isFirst ? html`<${FirstRun} />` : html`<${Empty} />`}
     ${!isFirst && html`<${Hint} />`}
   </main>`;
 }
