@@ -105,8 +105,13 @@ def test_a_section_of_the_settings_on_a_phone_has_a_way_back(windows):
     expect(page.get_by_role("heading", name="Settings")).to_be_focused()
     expect(sections).to_be_visible()
     expect(back).to_have_count(1)
-    for button in sections.get_by_role("button").all():
-        assert button.bounding_box()["height"] >= 44
+    # A list: one below the other, as wide as the page.
+    boxes = [entry.bounding_box() for entry in sections.locator(":is(a, button):visible").all()]
+    assert len(boxes) == 11
+    assert {(box["x"], box["width"]) for box in boxes} == {(boxes[0]["x"], boxes[0]["width"])}
+    assert boxes[0]["width"] > 300
+    assert all(44 <= box["height"] <= 60 for box in boxes)
+    assert [box["y"] for box in boxes] == sorted({box["y"] for box in boxes})
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
 
 
