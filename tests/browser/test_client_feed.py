@@ -235,6 +235,28 @@ def test_security_changes_stand_in_the_feed(chromium, server):
         window.close()
 
 
+def test_sign_ins_of_one_device_are_one_row_with_their_count(chromium, server):
+    person, window = Person(server, "Tom"), account_pages.Window(chromium, server)
+    login = {"email": person.email, "password": person.password}
+    for device in ("Kitchen tablet", "Old phone", "Kitchen tablet", "Kitchen tablet"):
+        person.api.post("/auth/login", json=login, headers={"X-Device-Name": device}).raise_for_status()
+    try:
+        window.sign_in(person)
+        window.signed_in()
+        window.click("Notifications", role="link")
+        feed = window.page.get_by_role("list", name="Notifications")
+        expect(feed.get_by_role("link", name="Signed in 3 times: Kitchen tablet")).to_have_count(1)
+        expect(feed.get_by_role("link", name="Kitchen tablet")).to_have_count(1)
+        expect(feed.get_by_role("link", name="Signed in: Old phone")).to_have_count(1)
+        # The newest one of each decides on the order.
+        texts = feed.get_by_role("link").all_inner_texts()
+        places = [next(at for at, text in enumerate(texts) if name in text) for name in ("Kitchen", "Old")]
+        assert places == sorted(places)
+        window.accessible()
+    finally:
+        window.close()
+
+
 def test_what_stands_below_many_messages_is_found_and_counted(chromium, server):
     logins = demo_people(server)
     alice, bob = (Api(server, logins[name]) for name in ("Alice", "Bob"))

@@ -115,8 +115,14 @@ function Missed({ row: call }) {
 }
 
 function SignIn({ row: session }) {
+  const device = deviceName(session);
+  const { count } = session;
+  const text =
+    count === 1
+      ? t("Signed in: {device}", { device })
+      : tn("Signed in {n} time: {device}", "Signed in {n} times: {device}", count, { device });
   return html`<li class="feed-row"><span class="feed-icon"><${Icon} name="screen" /></span>
-    <a class="feed-link" href="/app/settings/devices"><${Body} text=${t("Signed in: {device}", { device: deviceName(session) })} at=${session.created_at} /></a>
+    <a class="feed-link" href="/app/settings/devices"><${Body} text=${text} at=${session.created_at} /></a>
   </li>`;
 }
 

@@ -30,6 +30,17 @@ export function useUnread() {
   return count > 0 ? (rows ?? []).filter((row) => !row.is_read).length : 0;
 }
 
+// Sign-ins of the same device on one day are one row, at the time of the last one, with their count.
+function byDevice(sessions) {
+  const rows = new Map();
+  for (const session of sessions) {
+    const key = `${session.device_name} ${new Date(session.created_at).toDateString()}`;
+    const { count = 0, ...last } = rows.get(key) ?? session;
+    rows.set(key, { ...(last.created_at > session.created_at ? last : session), count: count + 1 });
+  }
+  return [...rows.values()];
+}
+
 const nothing = { signIns: null, changes: null, error: null };
 const security = createStore(nothing);
 
@@ -38,7 +49,7 @@ export async function loadSecurity() {
     const [{ sessions }, { changes }] = await forThisUser(
       Promise.all([parley.auth.sessionsList(), parley.auth.securityChanges()]),
     );
-    const signIns = sessions.filter((session) => !session.is_current);
+    const signIns = byDevice(sessions.filter((session) => !session.is_current));
     // A type may have several changes, but not at one time.
     const named = changes.map((change) => ({ ...change, id: `${change.type}-${change.created_at}` }));
     security.set({ signIns, changes: named, error: null });
