@@ -81,6 +81,12 @@ def test_a_code_that_did_not_arrive_is_sent_again(server, window):
     wait_for(lambda: person.mails()[0] != first, what="another code")
 
 
+@pytest.mark.parametrize("path", ["/app/verify", "/app/reset"])
+def test_who_waits_for_a_code_is_told_where_else_to_look(window, path):
+    window.open(f"{path}?email=nia@example.com")
+    expect(window.page.get_by_label("Code")).to_have_accessible_description("No code? Check your spam folder, too.")
+
+
 def test_text_can_be_selected_beyond_the_edge_of_a_dialog(server, window):
     page = settings_of(window, Person(server, "Dot"))
     window.click("Change e-mail")
