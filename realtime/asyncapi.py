@@ -39,7 +39,7 @@ replayed after `resume`. Applying one twice changes nothing. Events without a `s
 
 Sign in with a bearer token in the `Authorization` header, or with the command `auth` as the first frame within {conf.AUTH_SECONDS:g} seconds.
 Tokens in the query string are refused. Frames are JSON text of at most {conf.FRAME_BYTES:,} bytes. Send `ping` every {conf.PING_SECONDS} seconds, and
-`ack` for the events that you have stored: the server pauses when {conf.WINDOW_EVENTS} events or {conf.WINDOW_BYTES >> 10} KiB are not acknowledged.
+`ack` for the events that you have stored: the server pauses after {conf.WINDOW_EVENTS} unacknowledged events, or {conf.WINDOW_BYTES >> 10} KiB of them.
 
 A later server may send events, values of a list and fields that you do not know: ignore them. `x-extensible-enum` marks
 such a list.

@@ -78,7 +78,7 @@ EMAIL_TEXTS: dict[str, EmailText] = {
     ),
     "two_step_code": EmailText(
         _("Your code for the second step"),
-        _("Enter this code in place of your second password to finish signing in:"),
+        _("Enter this code instead of your second password to finish signing in:"),
         after=(
             _TEN_MINUTES,
             _NEVER_SHARE,
@@ -87,7 +87,7 @@ EMAIL_TEXTS: dict[str, EmailText] = {
     ),
     "two_step_code_refused": EmailText(
         _("No code for the second step yet"),
-        _("A code was requested in place of your second password. Your first password was set by e-mail less than 7 days ago, so we did not send one: anyone who can read your mail could otherwise pass both steps."),
+        _("A code was requested instead of your second password. Your first password was set by e-mail less than 7 days ago, so we did not send one: anyone who can read your mail could otherwise pass both steps."),
         _("Use your second password or one of your recovery codes."),
         after=(_("If you are not signing in right now, choose a new first password."),),
     ),
