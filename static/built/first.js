@@ -3248,6 +3248,22 @@ function Notice({ entry }) {
     <button class="icon-button" aria-label=${t("Dismiss")} onClick=${() => dismiss(id)}>×</button></div>`;
 }
 
+// Modules that are loaded when they are first wanted. Firefox keeps the failure of a module until the page goes: what
+// has failed once is asked for under another address.
+const failures = new Map();
+
+// By its place below this folder, such as "calls/layer.js".
+async function load(name) {
+  const address = `./${name}`;
+  const count = failures.get(name) ?? 0;
+  try {
+    return await import(count ? `${import.meta.resolve(address)}?retry=${count}` : address);
+  } catch (error) {
+    failures.set(name, count + 1);
+    throw error;
+  }
+}
+
 // The address is the state of navigation: links below /app/ change it without loading the page anew.
 
 const read = () => ({ path: location.pathname, search: location.search, hash: location.hash });
@@ -3368,22 +3384,6 @@ function showTheme() {
 addEventListener("storage", (event) => {
   if (event.key === KEY) showTheme();
 });
-
-// Modules that are loaded when they are first wanted. Firefox keeps the failure of a module until the page goes: what
-// has failed once is asked for under another address.
-const failures = new Map();
-
-// By its place below this folder, such as "calls/layer.js".
-async function load(name) {
-  const address = `./${name}`;
-  const count = failures.get(name) ?? 0;
-  try {
-    return await import(count ? `${import.meta.resolve(address)}?retry=${count}` : address);
-  } catch (error) {
-    failures.set(name, count + 1);
-    throw error;
-  }
-}
 
 // The addresses that modules besides the table of routes name.
 const HOME = "/app/chats";

@@ -3231,7 +3231,7 @@ function Header({ id, row, name, blockedByMe, newest, searching, searchButton, o
     <button type="button" class="icon-button" aria-label=${t("Video call")} disabled=${row.is_blocked} onClick=${() => call("video")}><${Icon} name="camera" /></button>
     <${Menu} label=${t("Conversation actions")} items=${[mute, { label: t("Clear chat"), icon: "clear", act: clearAfterQuestion }, { label: t("Delete chat"), icon: "trash", danger: true, act: deleteAfterQuestion }, blocking]} />
   </header>
-  ${Profile && html`<${Profile} user=${user} isShown=${!row.is_blocked} actions=${[mute, blocking, report].filter(Boolean)} onClose=${() => setProfile(null)} />`}`;
+  ${Profile && html`<${Profile} id=${id} user=${user} isShown=${!row.is_blocked} actions=${[mute, blocking, report].filter(Boolean)} onClose=${() => setProfile(null)} />`}`;
 }
 
 // Where the signed-in user stands in each conversation, kept for this tab: a reload leads back to it.
@@ -3738,6 +3738,21 @@ class Pure extends x {
   }
 }
 
+// A text in whose parts what was searched for is marked, without regard to case.
+
+function marked(text, wanted) {
+  const [where, what] = [text.toLowerCase(), wanted?.toLowerCase()];
+  // Few letters become two when they are small: the places would be others.
+  if (!what || where.length !== text.length) return text;
+  const parts = [];
+  let from = 0;
+  for (let at = where.indexOf(what); at >= 0; at = where.indexOf(what, from)) {
+    parts.push(text.slice(from, at), html`<mark>${text.slice(at, at + what.length)}</mark>`);
+    from = at + what.length;
+  }
+  return parts.length ? [...parts, text.slice(from)] : text;
+}
+
 // Where the links of a text begin and end, and what is drawn of them: what is drawn never hides where a link leads.
 
 // What ends an address, and what is drawn of it: docs/decisions/web-client.md#0097
@@ -3972,17 +3987,18 @@ const ONLY_EMOJI =
 
 const isOnlyEmoji = (text) => ONLY_EMOJI.test(text.trim());
 
-function drawn(part) {
-  if (typeof part === "string") return part;
-  const children = part.children.map(drawn);
+function drawn(part, wanted) {
+  if (typeof part === "string") return marked(part, wanted);
+  const children = part.children.map((child) => drawn(child, wanted));
   if (part.tag === "a")
     return html`<a href=${part.href} target="_blank" rel="noopener noreferrer nofollow">${children}</a>`;
   if (part.tag === "pre") return html`<pre dir="auto" tabindex="0"><code>${children}</code></pre>`;
   return html`<${part.tag}>${children}<//>`;
 }
 
-function Text({ body }) {
-  return html`<div class=${`text ${isOnlyEmoji(body) ? "large-emoji" : ""}`} dir="auto">${formatted(body).map(drawn)}</div>`;
+// `wanted` is what was searched for, if that has led here.
+function Text({ body, wanted = "" }) {
+  return html`<div class=${`text ${isOnlyEmoji(body) ? "large-emoji" : ""}`} dir="auto">${formatted(body).map((part) => drawn(part, wanted))}</div>`;
 }
 
 // One message of the log. Redrawn only when something about it changes.
@@ -4067,9 +4083,9 @@ function Actions({ message, own, tabindex, actions }) {
 }
 
 class Message extends Pure {
-  static keys = ["message", "status", "continues", "current", "marked", "names", "actions"];
+  static keys = ["message", "status", "continues", "current", "marked", "wanted", "names", "actions"];
 
-  render({ rowKey, message, own, status, continues, current, marked, names, actions }) {
+  render({ rowKey, message, own, status, continues, current, marked, wanted, names, actions }) {
     const tabindex = current ? 0 : -1;
     const name = own ? t("You") : names(message.sender_id);
     const classes = ["message", own ? "own" : "", continues ? "continues" : "", marked ? "marked" : ""].join(" ");
@@ -4089,7 +4105,7 @@ class Message extends Pure {
         <div class="bubble">
           <${Quote} message=${message} names=${names} onJump=${actions.jump} />
           ${message.kind === "image" && message.media && html`<${Image$1} message=${message} name=${name} onOpen=${actions.view} />`}
-          ${message.kind === "call" ? html`<${CallEntry} message=${message} own=${own} tabindex=${tabindex} actions=${actions} />` : message.body && html`<${Text} body=${message.body} />`}
+          ${message.kind === "call" ? html`<${CallEntry} message=${message} own=${own} tabindex=${tabindex} actions=${actions} />` : message.body && html`<${Text} body=${message.body} wanted=${wanted} />`}
           <p class="meta">${message.is_edited && html`<span>${t("edited")}</span>`}
             <time datetime=${message.created_at} title=${dateTime(message.created_at)}>${time(message.created_at)}</time>${own && html`<${Status} status=${status} />`}</p>
         </div>
@@ -4151,7 +4167,8 @@ const Divider = ({ rowKey, kind, text }) =>
 
 // control.current = {jump(messageId), toEnd()} for the conversation around it.
 // `unread` is the first message that was unread when it was opened, `hit` the one that a link leads to.
-function Log({ id, state, hit, unread, row, me, names, actions, marked, control }) {
+// `found` is {id, text} of the one that a search has led to.
+function Log({ id, state, hit, unread, row, me, names, actions, found, control }) {
   const messages = store.messages(id);
   const [firstUnread, setFirstUnread] = d(unread);
   const rows = w(() => rowsOf({ ...state, firstUnread }, me), [state, firstUnread, me]);
@@ -4333,7 +4350,7 @@ function Log({ id, state, hit, unread, row, me, names, actions, marked, control 
     item
       ? html`<${Pending} key=${key} rowKey=${rowKey} item=${item} continues=${continues} />`
       : html`<${Message} key=${key} rowKey=${rowKey} message=${message} own=${own} continues=${continues} names=${names} actions=${actions}
-      status=${own ? statusOf(message, row) : null} current=${message.id === focusable} marked=${message.id === (marked ?? flash)} />`;
+      status=${own ? statusOf(message, row) : null} current=${message.id === focusable} marked=${message.id === (found?.id ?? flash)} wanted=${message.id === found?.id ? found.text : ""} />`;
 
   const onKeyDown = (event) => {
     const article = event.target.closest("article");
@@ -4474,7 +4491,7 @@ function SearchBar({ id, onShow, onClose }) {
         if (wanted.current !== q) return;
         setFound({ q, messages: reply.messages, hasMore: reply.has_more, next: reply.next_before });
         setAt(0);
-        onShow(reply.messages[0]?.id ?? null);
+        onShow(reply.messages[0]?.id ?? null, q);
       } catch (error) {
         if (wanted.current !== q) return;
         failed(error);
@@ -4499,7 +4516,7 @@ function SearchBar({ id, onShow, onClose }) {
       if (next >= messages.length) return;
     }
     setAt(next);
-    onShow(messages[next].id);
+    onShow(messages[next].id, found.q);
   };
   const onKeyDown = (event) => {
     if (isComposing(event)) return;
@@ -4534,8 +4551,8 @@ function Missing() {
   return html`<section class="conversation empty"><h1 tabindex="-1">${t("This conversation doesn't exist")}</h1><p><a href="/app/chats">${t("Back to the chats")}</a></p></section>`;
 }
 
-// `hit` is the message that a link leads to, if any.
-function Conversation({ id, hit }) {
+// `hit` is the message that a link leads to, if any, and `hitText` what was searched for.
+function Conversation({ id, hit, hitText }) {
   const row = useStore(store.conversations, ({ byId }) => byId[id]);
   const snapshot = useStore(store.messages(id));
   const isThere = snapshot.messages !== null;
@@ -4577,10 +4594,10 @@ function Conversation({ id, hit }) {
         : html`<${Loading} />`
     }</section>`;
   }
-  return html`<${Open} key=${id} id=${id} row=${row} state=${state} me=${me} hit=${hit} />`;
+  return html`<${Open} key=${id} id=${id} row=${row} state=${state} me=${me} hit=${hit} hitText=${hitText} />`;
 }
 
-function Open({ id, row, state, me, hit }) {
+function Open({ id, row, state, me, hit, hitText }) {
   const first = w(() => firstUnread(id), [id]);
   const [task, setTask] = d(/** @type {{ reply?: any, editing?: any }} */ ({}));
   const [searching, setSearching] = d(false);
@@ -4661,8 +4678,8 @@ function Open({ id, row, state, me, hit }) {
   }, [state.messages]);
 
   const newestOfTheirs = state.messages.findLast((message) => message.sender_id !== me && message.kind !== "call");
-  const show = (messageId) => {
-    setFound(messageId);
+  const show = (messageId, text) => {
+    setFound(messageId && { id: messageId, text });
     if (messageId) log.current.jump(messageId, { flashing: false }).catch(failed);
   };
   // Once it is led there, the address is that of the conversation again: the same link leads there a second time.
@@ -4670,7 +4687,7 @@ function Open({ id, row, state, me, hit }) {
     if (!hit) return;
     navigate(`/app/chats/${id}`, { replace: true });
     setSearching(false);
-    setFound(hit);
+    setFound({ id: hit, text: hitText });
   }, [hit]);
   const closeSearch = () => {
     setSearching(false);
@@ -4694,7 +4711,7 @@ function Open({ id, row, state, me, hit }) {
   return html`<section ref=${page} class="conversation" aria-label=${otherName} ...${drop}>
     <${Header} id=${id} row=${row} name=${otherName} blockedByMe=${blockedByMe} newest=${newestOfTheirs} onReport=${setReporting} searching=${searching} searchButton=${searchButton} onSearch=${() => (searching ? closeSearch() : setSearching(true))} />
     ${searching && html`<${SearchBar} id=${id} onShow=${show} onClose=${closeSearch} />`}
-    <${Log} id=${id} state=${state} hit=${hit} unread=${first} row=${row} me=${me} names=${names} actions=${actions} marked=${found} control=${log} />
+    <${Log} id=${id} state=${state} hit=${hit} unread=${first} row=${row} me=${me} names=${names} actions=${actions} found=${found} control=${log} />
     ${
       blocked
         ? html`<${Blocked} user=${row.other_user} mine=${blockedByMe} />`
@@ -4970,8 +4987,7 @@ function Excerpt({ body, query }) {
   if (at < 0) return text;
   const from = at > BEFORE_HIT ? text.indexOf(" ", at - BEFORE_HIT) + 1 || at : 0;
   const start = Math.min(from, at);
-  const end = at + query.length;
-  return html`${start > 0 && "…"}${text.slice(start, at)}<mark>${text.slice(at, end)}</mark>${text.slice(end)}`;
+  return html`${start > 0 && "…"}${marked(text.slice(start), query)}`;
 }
 
 function Messages({ query, heading: Heading }) {
@@ -5001,7 +5017,7 @@ function Messages({ query, heading: Heading }) {
     <ul class="entries" aria-labelledby="found-messages" aria-busy=${found?.query !== query}>${hits.map((message) => {
       const { other_user: user } = people[message.conversation_id];
       const isOwn = message.sender_id === parley.session.userId;
-      return html`<li key=${message.id}><a class="entry hit" href=${`/app/chats/${message.conversation_id}?message=${message.id}`}>
+      return html`<li key=${message.id}><a class="entry hit" href=${`/app/chats/${message.conversation_id}?message=${message.id}&text=${encodeURIComponent(found.query)}`}>
         <span class="entry-avatar"><${Avatar} user=${user} /></span>
         <span class="entry-line"><span class="entry-name" dir="auto">${nameOf(user)}</span><span class="entry-time"><time datetime=${message.created_at}>${shortTime(message.created_at)}</time></span></span>
         <span class="entry-line"><span class="entry-text">${isOwn && html`<span class="muted">${t("You:")}</span>`}<span class="cut" dir="auto"><${Excerpt} body=${message.body} query=${found.query} /></span></span></span></a></li>`;
@@ -5222,13 +5238,14 @@ function Chats({ params }) {
     (document.getElementById(`chat-${left}`) ?? document.querySelector(".side h1")).focus();
   }, [id]);
   // A link to a message that was found.
-  const hit = Number(new URLSearchParams(usePlace().search).get("message")) || null;
+  const asked = new URLSearchParams(usePlace().search);
+  const hit = Number(asked.get("message")) || null;
   const page = T(null);
   useShortcuts(page);
   const isFirst = useFirstRun();
   return html`<main ref=${page} class=${`chats ${id || params.person ? "with-conversation" : ""}`}>
     <${Sidebar} id=${id} isHit=${hit !== null} />
-    ${params.person ? html`<${Starting} person=${params.person} />` : id ? html`<${Conversation} key=${id} id=${id} hit=${hit} />` : isFirst ? html`<${FirstRun} />` : html`<${Empty} />`}
+    ${params.person ? html`<${Starting} person=${params.person} />` : id ? html`<${Conversation} key=${id} id=${id} hit=${hit} hitText=${asked.get("text") ?? ""} />` : isFirst ? html`<${FirstRun} />` : html`<${Empty} />`}
     ${!isFirst && html`<${Hint} />`}
   </main>`;
 }
@@ -5309,6 +5326,17 @@ function useUnread() {
   return count > 0 ? (rows ?? []).filter((row) => !row.is_read).length : 0;
 }
 
+// Sign-ins of the same device on one day are one row, at the time of the last one, with their count.
+function byDevice(sessions) {
+  const rows = new Map();
+  for (const session of sessions) {
+    const key = `${session.device_name} ${new Date(session.created_at).toDateString()}`;
+    const { count = 0, ...last } = rows.get(key) ?? session;
+    rows.set(key, { ...(last.created_at > session.created_at ? last : session), count: count + 1 });
+  }
+  return [...rows.values()];
+}
+
 const nothing = { signIns: null, changes: null, error: null };
 const security = createStore(nothing);
 
@@ -5317,7 +5345,7 @@ async function loadSecurity() {
     const [{ sessions }, { changes }] = await forThisUser(
       Promise.all([parley.auth.sessionsList(), parley.auth.securityChanges()]),
     );
-    const signIns = sessions.filter((session) => !session.is_current);
+    const signIns = byDevice(sessions.filter((session) => !session.is_current));
     // A type may have several changes, but not at one time.
     const named = changes.map((change) => ({ ...change, id: `${change.type}-${change.created_at}` }));
     security.set({ signIns, changes: named, error: null });

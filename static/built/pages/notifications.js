@@ -1,4 +1,4 @@
-import { T, useTitle, t, A, Icon, navigate, Retry, html, Loading, failed, ago, parley, tn, notice } from '../first.js';
+import { T, useTitle, t, A, Icon, navigate, Retry, html, Loading, failed, tn, ago, parley, notice } from '../first.js';
 import { useFeed, useUnread, onReturn, store, usePeer, nameOf, Avatar, remove, focusIfLost, loadSecurity } from './chats.js';
 import { deviceName } from '../device_name.js';
 
@@ -104,8 +104,14 @@ function Missed({ row: call }) {
 }
 
 function SignIn({ row: session }) {
+  const device = deviceName(session);
+  const { count } = session;
+  const text =
+    count === 1
+      ? t("Signed in: {device}", { device })
+      : tn("Signed in {n} time: {device}", "Signed in {n} times: {device}", count, { device });
   return html`<li class="feed-row"><span class="feed-icon"><${Icon} name="screen" /></span>
-    <a class="feed-link" href="/app/settings/devices"><${Body} text=${t("Signed in: {device}", { device: deviceName(session) })} at=${session.created_at} /></a>
+    <a class="feed-link" href="/app/settings/devices"><${Body} text=${text} at=${session.created_at} /></a>
   </li>`;
 }
 

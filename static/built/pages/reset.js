@@ -15,7 +15,7 @@ function Reset({ query }) {
   return html`<${AuthPage} title=${t("Choose a new password")} lead=${lead} after=${html`<a href=${`/app/forgot?email=${encodeURIComponent(form.values.email)}`}>${t("Send a new code")}</a>`}>
     <div ref=${first}><${Form} form=${form}>
       ${known ? html`<${Username} email=${known} />` : html`<${Field} label=${t("E-mail")} type="email" autocomplete="username" required ...${form.field("email")} />`}
-      <${CodeField} ...${form.field("code")} />
+      <${CodeField} hint=${t("No code? Check your spam folder, too.")} ...${form.field("code")} />
       <${PasswordField} label=${t("New password")} autocomplete="new-password" required minlength=${LIMITS.leastPasswordLength}
         hint=${t("At least {n} characters. You'll be signed out everywhere.", { n: LIMITS.leastPasswordLength })} ...${form.field("new_password")} />
       <${Submit} form=${form} label=${t("Set the new password")} />

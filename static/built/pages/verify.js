@@ -30,7 +30,7 @@ function Verify({ query }) {
       after=${user && html`<button class="text-button" onClick=${() => signOut()}>${t("Sign out")}</button>`}>
     <div ref=${first}><${Form} form=${form}>
       ${!known && html`<${Field} label=${t("E-mail")} type="email" autocomplete="email" required ...${form.field("email")} />`}
-      <${CodeField} ...${form.field("code")} />
+      <${CodeField} hint=${t("No code? Check your spam folder, too.")} ...${form.field("code")} />
       <${Submit} form=${form} label=${t("Confirm")} />
     <//></div>
     <${Form} form=${again}>

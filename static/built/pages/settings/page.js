@@ -813,7 +813,7 @@ function Settings({ params }) {
     else navigate(key ? `${ALL}/${key}` : ALL);
   };
   const entry = (key, text) =>
-    html`<button key=${key} aria-current=${key === open?.[0] ? "page" : undefined} onClick=${() => go(key)}>${text}</button>`;
+    html`<button key=${key} aria-current=${key === open?.[0] ? "page" : undefined} onClick=${() => go(key)}>${text}<${Icon} name="next" size=${20} /></button>`;
   return html`<main class=${`page settings ${open ? "one-section" : ""}`} ref=${page}>
     <header class="settings-head"><h1 tabindex="-1">${t("Settings")}</h1>
       <button class="button" onClick=${() => signOut()}>${t("Sign out")}</button></header>
@@ -822,7 +822,7 @@ function Settings({ params }) {
       <nav class="settings-nav" aria-label=${t("Sections")}>
         ${entry(undefined, t("All settings"))}
         ${SECTIONS.map(([key, title]) => entry(key, title()))}
-        <a href="/app/help">${t("Help")}</a>
+        <a href="/app/help">${t("Help")}<${Icon} name="next" size=${20} /></a>
       </nav>
       <div class="settings-sections">
         <${Alert} text=${problem} />
