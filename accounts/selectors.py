@@ -158,7 +158,7 @@ def search_people(viewer: User, q: str, limit: int) -> list[User]:
         return []
     others = User.objects.contactable().exclude(id=viewer.id).exclude(blocked_between(viewer.id, OuterRef("id")))
     people: dict[int, User] = {}
-    for matching, order in name_matches(q.strip().removeprefix("@")):
+    for matching, order in name_matches(q):
         if len(people) < limit:
             for user in others.filter(matching).order_by(order, "id")[:limit]:
                 people.setdefault(user.id, user)
@@ -189,9 +189,9 @@ def name_matches(text: str) -> Iterator[tuple[Q, str]]:
     """Users whose names begin with this text: one condition for each column that is asked, with the order its index serves.
 
     A text without a space may be both names in one word, as Chinese and Japanese names are written. One with a comma
-    ("Nagy, Anna") is compared without what stands between the names.
+    ("Nagy, Anna") is compared without what stands between the names. An @ before a username is not part of it.
     """
-    folded = folded_words(text)
+    folded = folded_words(text).removeprefix("@").lstrip()
     if not folded:
         return
     yield _starts_with("username_folded", folded), "username_folded"

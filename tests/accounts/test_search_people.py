@@ -25,7 +25,8 @@ def test_prefixes_without_case_and_accents_exact_username_first(alice):
     make_user("Omar", username="omar_aaaaa")
     expected = [user.username for user in (exact, by_username, by_first, by_last)]
     assert names(alice, "MAR") == expected
-    assert names(alice, " @már") == expected
+    for q in (" @már", "＠mar", "\u2068@mar\u2069", "\u200b@ mar", "@ｍａｒ"):
+        assert names(alice, q) == expected, q
     assert names(alice, "mar", limit=2) == expected[:2]
 
 
