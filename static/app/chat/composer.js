@@ -57,8 +57,10 @@ export function Composer({ id, reply, editing, names, onEnd, onEditLast, onSent,
     // While it is measured nothing around it moves: the log above would lose its end.
     self.current.style.minHeight = `${self.current.offsetHeight}px`;
     style.height = "auto";
-    const line = Number.parseFloat(getComputedStyle(box.current).lineHeight) || Infinity;
-    style.height = `${Math.min(MOST_LINES * line, box.current.scrollHeight)}px`;
+    const { lineHeight, fontSize } = getComputedStyle(box.current);
+    const height = Math.min(MOST_LINES * (Number.parseFloat(lineHeight) || Infinity), box.current.scrollHeight);
+    // Letters that are enlarged later enlarge it.
+    style.height = `${height / Number.parseFloat(fontSize)}em`;
     self.current.style.minHeight = "";
   }, [text]);
   const write = (next) => {

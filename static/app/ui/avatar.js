@@ -17,5 +17,6 @@ export function Avatar({ user, size = "" }) {
   if (address && broken !== address) {
     return html`<img class=${`avatar ${size}`} src=${address} alt="" onError=${() => setBroken(address)} />`;
   }
-  return html`<span class=${`avatar ${size} tone-${(user.id ?? 0) % TONES}`} aria-hidden="true">${initials(user)}</span>`;
+  // In a drawing: letters that the browser enlarges would not fit into the circle.
+  return html`<span class=${`avatar ${size} tone-${(user.id ?? 0) % TONES}`} aria-hidden="true"><svg viewBox="0 0 48 48"><text x="24" y="24">${initials(user)}</text></svg></span>`;
 }
