@@ -24,6 +24,9 @@ function useRoute() {
   return { route: null, params: {}, query: {}, path };
 }
 
+// Pages that could not be loaded.
+const failed = new Set();
+
 // The module of a page that was loaded last; while another one is loading, that of the page before.
 function usePage(route) {
   const [page, setPage] = useState(null);
@@ -32,7 +35,13 @@ function usePage(route) {
     if (route) {
       route.load().then(
         (module) => wanted && setPage({ load: route.load, Component: module.default }),
-        () => wanted && setPage({ load: route.load, Component: Unavailable }),
+        () => {
+          if (!wanted) return;
+          // Under its other address, too: a module that it imports is missing, for which only a reload helps.
+          if (failed.has(route.load) && parley.status === "online" && canReload()) location.reload();
+          failed.add(route.load);
+          setPage({ load: route.load, Component: Unavailable });
+        },
       );
     }
     return () => {
