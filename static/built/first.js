@@ -489,7 +489,7 @@ function errorText(error) {
   return hasText ? error.message : t("Something went wrong");
 }
 
-function failed$1(error) {
+function failed$2(error) {
   if (error?.code !== "aborted") notice(errorText(error), { kind: "danger" });
 }
 
@@ -2372,7 +2372,7 @@ class Rest {
     try {
       return await this.#fetch.call(undefined, url, { ...request, cache: "no-store" });
     } catch (error) {
-      throw failed(error, request.signal);
+      throw failed$1(error, request.signal);
     }
   }
 }
@@ -2402,7 +2402,7 @@ async function read$1(answer) {
   try {
     body = isJson ? await answer.json() : null;
   } catch (error) {
-    throw failed(error);
+    throw failed$1(error);
   }
   if (answer.ok && body?.ok !== false) return body;
   throw ParleyError.fromBody(body, answer.status, answer.headers);
@@ -2421,7 +2421,7 @@ function upload({ method, url, headers, body, signal }, onProgress) {
       const pairs = lines.map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()]);
       resolve(new Response(request.responseText, { status: request.status, headers: pairs }));
     };
-    request.onerror = () => reject(failed(new Error("The upload failed.")));
+    request.onerror = () => reject(failed$1(new Error("The upload failed.")));
     request.onabort = () => reject(new ParleyError("aborted"));
     if (signal?.aborted) {
       reject(new ParleyError("aborted"));
@@ -2432,7 +2432,7 @@ function upload({ method, url, headers, body, signal }, onProgress) {
   });
 }
 
-function failed(error, signal) {
+function failed$1(error, signal) {
   const isLate = signal?.reason?.name === "TimeoutError";
   if ((signal?.aborted && !isLate) || error?.name === "AbortError") return new ParleyError("aborted", { cause: error });
   return new ParleyError("network_error", { message: "The server cannot be reached.", cause: error });
@@ -3601,6 +3601,9 @@ function useRoute() {
   return { route: null, params: {}, query: {}, path };
 }
 
+// Pages that could not be loaded.
+const failed = new Set();
+
 // The module of a page that was loaded last; while another one is loading, that of the page before.
 function usePage(route) {
   const [page, setPage] = d(null);
@@ -3609,7 +3612,13 @@ function usePage(route) {
     if (route) {
       route.load().then(
         (module) => wanted && setPage({ load: route.load, Component: module.default }),
-        () => wanted && setPage({ load: route.load, Component: Unavailable }),
+        () => {
+          if (!wanted) return;
+          // Under its other address, too: a module that it imports is missing, for which only a reload helps.
+          if (failed.has(route.load) && parley.status === "online" && canReload()) location.reload();
+          failed.add(route.load);
+          setPage({ load: route.load, Component: Unavailable });
+        },
       );
     }
     return () => {
@@ -3733,4 +3742,4 @@ function skip(event) {
   document.getElementById("content")?.focus();
 }
 
-export { $, A, App, F, HOME, ICON, Icon, LANGUAGES, LIMITS, Loading, NOTHING, NavLink, Notices, O, OWN_WINDOW, P, ParleyError, Q, Retry, SIGN_IN, T, U, _, ago, app, askBound, b, bytes, config, createStore, d, dateTime, day, dayName, direction, duration, errorText, failed$1 as failed, forThisUser, formIndex, html, isKeeping, j, language, load, loadProfile, navigate, nextPage, notice, number, onLanguage, onNavigation, parley, preferredLanguage, q, randomId, readStored, run, setCatalog, setTheme, shortDay, shortTime, showTheme, signInWindow, signOut, start, stored, storedHere, supported, t, theme, time, tn, useLanguage, usePlace, useRingTitle, useSeconds, useStore, useTitle, useUnreadTitle, w, waitAfter, x$1 as x, x as x$1 };
+export { $, A, App, F, HOME, ICON, Icon, LANGUAGES, LIMITS, Loading, NOTHING, NavLink, Notices, O, OWN_WINDOW, P, ParleyError, Q, Retry, SIGN_IN, T, U, _, ago, app, askBound, b, bytes, config, createStore, d, dateTime, day, dayName, direction, duration, errorText, failed$2 as failed, forThisUser, formIndex, html, isKeeping, j, language, load, loadProfile, navigate, nextPage, notice, number, onLanguage, onNavigation, parley, preferredLanguage, q, randomId, readStored, run, setCatalog, setTheme, shortDay, shortTime, showTheme, signInWindow, signOut, start, stored, storedHere, supported, t, theme, time, tn, useLanguage, usePlace, useRingTitle, useSeconds, useStore, useTitle, useUnreadTitle, w, waitAfter, x$1 as x, x as x$1 };

@@ -8,15 +8,20 @@ import sys
 from tests.server import ROOT
 
 
-def like(server, recipient, *actors, post=7):
-    """Likes of a post of the recipient."""
-    event = {
-        "type": "post_like",
-        "recipient_id": recipient,
-        "target": {"type": "post", "id": post, "title": "The river path"},
-    }
-    ids = {actor: f"like-{secrets.token_hex(6)}" for actor in actors}
-    lines = "\n".join(json.dumps(event | {"event_id": ids[actor], "actor_id": actor}) for actor in actors)
+def like(server, recipient, *actors, posts=(7,)):
+    """Likes of posts of the recipient."""
+    events = [
+        {
+            "type": "post_like",
+            "event_id": f"like-{secrets.token_hex(6)}",
+            "actor_id": actor,
+            "recipient_id": recipient,
+            "target": {"type": "post", "id": post, "title": "The river path"},
+        }
+        for post in posts
+        for actor in actors
+    ]
+    lines = "\n".join(json.dumps(event) for event in events)
     command = [sys.executable, "manage.py", "emit_event"]
     done = subprocess.run(
         command, cwd=ROOT, env=server.environment, input=lines, capture_output=True, text=True, timeout=60, check=False

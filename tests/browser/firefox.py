@@ -4,6 +4,7 @@ import base64
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -11,6 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import axe_playwright_python
 import pytest
 from websockets.sync.client import connect
 
@@ -32,8 +34,37 @@ PREFERENCES = {
     "datareporting.policy.dataSubmissionEnabled": False,
     "dom.disable_open_during_load": False,
 }
-KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Tab": "\ue004"}
-LIVE_EVENTS = ["log.entryAdded", "network.responseCompleted", "browsingContext.userPromptOpened"]
+KEYS = {
+    "Enter": "\ue007",
+    "Escape": "\ue00c",
+    "Tab": "\ue004",
+    "Shift": "\ue008",
+    "Control": "\ue009",
+    "ArrowLeft": "\ue012",
+    "ArrowUp": "\ue013",
+    "ArrowRight": "\ue014",
+    "ArrowDown": "\ue015",
+    "PageUp": "\ue00e",
+    "End": "\ue010",
+    "Home": "\ue011",
+    "Backspace": "\ue003",
+}
+LIVE_EVENTS = [
+    "log.entryAdded",
+    "network.responseCompleted",
+    "network.fetchError",
+    "browsingContext.userPromptOpened",
+]
+AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
+BARRIERS = """async (options) => {
+  const found = await axe.run(document, { resultTypes: ["violations"], ...JSON.parse(options) });
+  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" ")}`);
+}"""
+SET_PREFERENCE = """(name, value) => {
+  const kinds = { boolean: "Bool", number: "Int", string: "String" };
+  if (value === null) Services.prefs.clearUserPref(name);
+  else Services.prefs[`set${kinds[typeof value]}Pref`](name, value);
+}"""
 
 
 class Firefox:
@@ -43,6 +74,11 @@ class Firefox:
         self.socket = socket
         self.number = 0
         self.complaints: list[str] = []
+        # The addresses that could not be loaded.
+        self.lost: list[str] = []
+        # Patterns of complaints that belong to the test.
+        self.expected: list[str] = []
+        self.own = None
         self.order("session.new", capabilities={})
         self.order("session.subscribe", events=LIVE_EVENTS)
 
@@ -63,11 +99,37 @@ class Firefox:
             self.complaints.append(f"{params['text']} {params.get('stackTrace') or ''}")
         elif method == "network.responseCompleted" and params["response"]["status"] >= 400:
             self.complaints.append(f"{params['response']['status']} {params['request']['url']}")
+        elif method == "network.fetchError":
+            self.lost.append(params["request"]["url"])
+
+    def unexpected(self):
+        return [text for text in self.complaints if not any(re.search(pattern, text) for pattern in self.expected)]
 
     def person(self, **size):
         """A window with cookies and storage of its own."""
         user = self.order("browser.createUserContext")["userContext"]
-        return Window(self, self.order("browsingContext.create", type="window", userContext=user)["context"], **size)
+        return self.window(user, **size)
+
+    def window(self, user="default", *, kind="window", **size):
+        return Window(self, self.order("browsingContext.create", type=kind, userContext=user)["context"], user, **size)
+
+    def itself(self, function, *arguments):
+        """What a function returns that runs in the browser's own window, around the pages."""
+        if self.own is None:
+            tree = self.order("browsingContext.getTree", **{"moz:scope": "chrome"})["contexts"]
+            self.own = Window(self, tree[0]["context"])
+        return self.own.run(function, *arguments)
+
+    @contextlib.contextmanager
+    def preferences(self, values):
+        """Set for the pages that are opened inside the block, as in about:config."""
+        for name, value in values.items():
+            self.itself(SET_PREFERENCE, name, value)
+        try:
+            yield
+        finally:
+            for name in values:
+                self.itself(SET_PREFERENCE, name, PREFERENCES.get(name))
 
     def windows(self):
         return [Window(self, entry["context"]) for entry in self.order("browsingContext.getTree")["contexts"]]
@@ -81,6 +143,8 @@ def process(folder: Path):
     lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in PREFERENCES.items()]
     (profile / "user.js").write_text("\n".join(lines))
     command = [EXECUTABLE, "--headless", "--no-remote", "--profile", str(profile), "--remote-debugging-port", "0"]
+    # For what no page may do, such as changing preferences.
+    command.append("--remote-allow-system-access")
     with (folder / "firefox.log").open("wb") as log:
         started = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
         try:
@@ -110,8 +174,8 @@ def firefox():
 
 
 class Window:
-    def __init__(self, browser, context, *, width=None, height=None):
-        self.browser, self.context = browser, context
+    def __init__(self, browser, context, user="default", *, width=None, height=None):
+        self.browser, self.context, self.user = browser, context, user
         if width:
             self.order("browsingContext.setViewport", viewport={"width": width, "height": height})
 
@@ -173,9 +237,13 @@ class Window:
         )
         return {"sharedId": nodes[0]["sharedId"]}
 
-    def click(self, element):
-        # Firefox hands out a camera only to the window in front.
+    def show(self):
+        """In front: Firefox hands out a camera only there."""
         self.order("browsingContext.activate")
+        return self
+
+    def click(self, element):
+        self.show()
         self.run("(element) => element.scrollIntoView({ block: 'nearest' })", element=element)
         origin = {"type": "element", "element": element}
         actions = [
@@ -189,9 +257,12 @@ class Window:
         self.click(self.find(role, name))
 
     def type(self, text):
-        """Into what has the focus. Names of keys are those of KEYS."""
-        keys = [KEYS[text]] if text in KEYS else list(text)
+        """Into what has the focus. Names of keys are those of KEYS; "Control+z" is both at once."""
+        held, _, last = text.rpartition("+") if text.split("+")[0] in KEYS else ("", "", text)
+        keys = [KEYS[last]] if last in KEYS else list(last)
         actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
+        if held:
+            actions = [{"type": "keyDown", "value": KEYS[held]}, *actions, {"type": "keyUp", "value": KEYS[held]}]
         self.order("input.performActions", actions=[{"type": "key", "id": "keys", "actions": actions}])
 
     def fill(self, role, name, text):
@@ -208,9 +279,16 @@ class Window:
             selector,
         )
 
+    def barriers(self, **options):
+        """What axe finds: see `barriers` in tests/browser/chromium.py."""
+        self.run(f"() => {{ if (!window.axe) {{ {AXE} }} }}")
+        return self.run(BARRIERS, json.dumps(options))
+
 
 def local(value):
     kinds = {str: "string", bool: "boolean", int: "number", float: "number"}
+    if isinstance(value, list):
+        return {"type": "array", "value": [local(one) for one in value]}
     if value is None:
         return {"type": "null"}
     return {"type": kinds[type(value)], "value": value}

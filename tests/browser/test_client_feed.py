@@ -43,7 +43,7 @@ def test_the_feed_and_its_badge(chromium, server):
         expect(rows).to_have_count(1)
 
         # The focus goes to an entry beside the removed one, after the last one to the heading, and back with it.
-        like(server, alice.user["id"], bob.user["id"], post=8)
+        like(server, alice.user["id"], bob.user["id"], posts=(8,))
         others = rows.filter(has_not_text="1 other")
         expect(others).not_to_have_count(0)
         for _ in range(others.count()):
@@ -167,7 +167,7 @@ def test_the_event_of_a_notification_that_was_removed_meanwhile(chromium, server
         feed.page.route_web_socket(re.compile("/api/v1/realtime"), relay)
         feed.open("notifications")
         expect(feed.page.get_by_role("button", name="Mark all as read")).to_be_disabled()
-        like(server, alice.user["id"], bob.user["id"], post=9)
+        like(server, alice.user["id"], bob.user["id"], posts=(9,))
         # Only its number is known.
         counts = "async () => (await import('/static/app/state/store.js')).store.unread.getSnapshot().unread_count"
         wait_until(feed.page, counts)
@@ -261,7 +261,7 @@ def test_what_stands_below_many_messages_is_found_and_counted(chromium, server):
     logins = demo_people(server)
     alice, bob = (Api(server, logins[name]) for name in ("Alice", "Bob"))
     alice.http.post("/notifications/read-all", json={})
-    like(server, alice.user["id"], bob.user["id"], post=11)
+    like(server, alice.user["id"], bob.user["id"], posts=(11,))
     now = alice.http.get("/notifications").json()["notifications"][0]["created_at"]
     message = {"type": "message", "actor": bob.user, "target": None, "count": 1, "is_read": True, "created_at": now}
     first_page = [message | {"id": 10_000_000 + number} for number in range(30)]

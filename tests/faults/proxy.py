@@ -2,7 +2,9 @@
 
 import contextlib
 import socket
+import struct
 import threading
+from collections.abc import Callable
 
 from tests.server import free_port
 
@@ -15,6 +17,9 @@ class FaultyProxy:
         self.port = free_port()
         self.mode: str | bytes = PASS
         self.attempts = 0
+        # Connections on which these bytes are sent are reset; how many have been.
+        self.cut = b""
+        self.resets = 0
         self._listener: socket.socket | None = None
         self._held: list[socket.socket] = []
         self.turn(PASS)
@@ -63,8 +68,17 @@ class FaultyProxy:
                     continue
                 inside.settimeout(None)
                 self._held.append(inside)
-                for one, other in ((caller, inside), (inside, caller)):
-                    threading.Thread(target=_pour, args=(one, other), daemon=True).start()
+                for one, other, watch in ((caller, inside, self._resets), (inside, caller, None)):
+                    threading.Thread(target=_pour, args=(one, other, watch), daemon=True).start()
+
+    def _resets(self, caller: socket.socket, data: bytes) -> bool:
+        if not self.cut or self.cut not in data:
+            return False
+        # Instead of what is usual at the end of a connection.
+        caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        caller.close()
+        self.resets += 1
+        return True
 
 
 def _say(caller: socket.socket, words: bytes) -> None:
@@ -79,9 +93,13 @@ def _say(caller: socket.socket, words: bytes) -> None:
     caller.close()
 
 
-def _pour(one: socket.socket, other: socket.socket) -> None:
+def _pour(
+    one: socket.socket, other: socket.socket, resets: Callable[[socket.socket, bytes], bool] | None = None
+) -> None:
     with contextlib.suppress(OSError):
         while data := one.recv(65_536):
+            if resets and resets(one, data):
+                break
             other.sendall(data)
     for end in (one, other):
         with contextlib.suppress(OSError):

@@ -256,25 +256,35 @@ function CallWindow({ call, peer }) {
 const isMirror = (call) =>
   !call.sharing && call.localStream?.getVideoTracks()[0]?.getSettings().facingMode !== "environment";
 
+// After a reload in a call, the browser may play nothing before the page has the microphone again (`canplay`), or before
+// the next click or key.
+function afterAct(play) {
+  for (const type of ["click", "keydown"]) document.addEventListener(type, play, { once: true });
+}
+
 function Video({ label, stream, kind, muted = false, output = "", hidden = false }) {
   const element = T(null);
+  const play = () => {
+    if (element.current?.paused)
+      element.current.play().catch(({ name }) => name === "NotAllowedError" && afterAct(play));
+  };
   A(() => {
     if (element.current.srcObject !== stream) element.current.srcObject = stream;
-    if (stream) element.current.play().catch(() => {});
+    if (stream) play();
   }, [stream]);
   A(() => {
-    const play = (sink) => element.current.setSinkId?.(sink).catch(() => {});
+    const playAt = (sink) => element.current.setSinkId?.(sink).catch(() => {});
     if (!output) return undefined;
-    play(output);
+    playAt(output);
     // A headset that is pulled out: the system's own choice is heard again.
     const check = async () => {
       const devices = (await navigator.mediaDevices?.enumerateDevices().catch(() => null)) ?? [];
-      if (devices.length && !devices.some(({ deviceId }) => deviceId === output)) play("");
+      if (devices.length && !devices.some(({ deviceId }) => deviceId === output)) playAt("");
     };
     navigator.mediaDevices?.addEventListener?.("devicechange", check);
     return () => navigator.mediaDevices?.removeEventListener?.("devicechange", check);
   }, [output]);
-  return html`<video ref=${element} class=${`call-video ${kind}`} aria-label=${label} autoplay playsinline muted=${muted} hidden=${hidden}></video>`;
+  return html`<video ref=${element} class=${`call-video ${kind}`} aria-label=${label} autoplay playsinline muted=${muted} hidden=${hidden} onCanPlay=${play}></video>`;
 }
 
 // What is going on; once both are connected, for how long.

@@ -1783,7 +1783,8 @@ function Avatar({ user, size = "" }) {
   if (address && broken !== address) {
     return html`<img class=${`avatar ${size}`} src=${address} alt="" onError=${() => setBroken(address)} />`;
   }
-  return html`<span class=${`avatar ${size} tone-${(user.id ?? 0) % TONES}`} aria-hidden="true">${initials(user)}</span>`;
+  // In a drawing: letters that the browser enlarges would not fit into the circle.
+  return html`<span class=${`avatar ${size} tone-${(user.id ?? 0) % TONES}`} aria-hidden="true"><svg viewBox="0 0 48 48"><text x="24" y="24">${initials(user)}</text></svg></span>`;
 }
 
 // Before an entry of a list goes: what takes the focus after it, the next button or the heading. Returns a function to be called then.
@@ -2923,8 +2924,10 @@ function Composer({ id, reply, editing, names, onEnd, onEditLast, onSent, onSave
     // While it is measured nothing around it moves: the log above would lose its end.
     self.current.style.minHeight = `${self.current.offsetHeight}px`;
     style.height = "auto";
-    const line = Number.parseFloat(getComputedStyle(box.current).lineHeight) || Infinity;
-    style.height = `${Math.min(MOST_LINES * line, box.current.scrollHeight)}px`;
+    const { lineHeight, fontSize } = getComputedStyle(box.current);
+    const height = Math.min(MOST_LINES * (Number.parseFloat(lineHeight) || Infinity), box.current.scrollHeight);
+    // Letters that are enlarged later enlarge it.
+    style.height = `${height / Number.parseFloat(fontSize)}em`;
     self.current.style.minHeight = "";
   }, [text]);
   const write = (next) => {
