@@ -298,6 +298,16 @@ SECRET_FILES = [
     "var/mail/mail.log",
     "config/local.env",
     "accounts/AuthKey_ABC123.p8",
+    "deploy/parley.env.production",
+    "config/local.env.backup",
+    "deploy/parley-firebase-adminsdk-x1y2z.json",
+    "deploy/kubernetes/secret.yml",
+    "deploy/kubernetes/prod/db-secrets.yml",
+    "deploy/upload.keystore",
+    "deploy/.pgpass",
+    "docs/.netrc",
+    "portal/parley.sqlite3-wal",
+    "static/parley.dump",
 ]
 
 
