@@ -79,7 +79,8 @@ def clean_query(value: str | None) -> str:
         raise ValidationError({"q": [_("This is not valid Unicode text.")]})
     if len(query) > conf.SEARCH_QUERY_LENGTH:
         raise ValidationError({"q": [too_long(conf.SEARCH_QUERY_LENGTH)]})
-    folded = fold(query)
+    # White space may have stood behind what is not drawn.
+    folded = fold(query).strip()
     if not folded:
         raise ValidationError({"q": [_("This may not be blank.")]})
     return folded

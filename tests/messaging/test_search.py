@@ -56,7 +56,7 @@ FOLDING = [
     ("می‌خواهم", ["میخواهم", "می‌خواهم", "ميخواهم"], ["می خواهم"]),
     ("قُرْءَانٌ كِتَـٰب رَبِّۖ", ["قرءان", "كتب رب", "كِتَب"], ["قران"]),
     ("exam\u200bple soft\u00adhyphen wo\u2060rd", ["example", "exa\u200cmple", "softhyphen", "soft\u00adhyphen", "word"], ["exam ple"]),
-    ("in\u034fvi\u3164si\u180ebl\ufeffe \u202ernt\u202c", ["invisible", "rnt", "\u2068invisible\u2069"], ["invis ible"]),
+    ("in\u034fvi\u3164si\u180ebl\ufeffe \u202ernt\u202c", ["invisible", "rnt", "\u2068invisible\u2069", "\u200e invisible \u200f", "invisible\u2800"], ["invis ible"]),
     ("a\u00a0b\u3000c\u2009d\u202fe\tf", ["a b c d e f", "a\u00a0b", "d\u2003e"], ["ab"]),
     ("५ रुपये ৭ ๙ ௩ ٪١٠ ۲٫۵", ["5 रु", "7", "9", "3", "%10", "2.5"], ["6"]),
     ("हिन्दी में", ["हिन्दी", "में"], ["हन्द"]),
@@ -131,7 +131,21 @@ def test_an_edit_is_found_by_its_new_text(as_alice, as_bob, send_message, find):
     assert [m["id"] for m in find(as_bob, "after")["messages"]] == [sent["id"]]
 
 
-@pytest.mark.parametrize("query", ["", "q=", "q=%20%20", "q=" + "x" * 129, "q=a%00b", "q=x&limit=0", "q=x&before=a"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "q=",
+        "q=%20%20",
+        "q=%E2%80%8B",
+        "q=%E2%A0%80",
+        "q=%E2%80%8E%20%D9%80",
+        "q=" + "x" * 129,
+        "q=a%00b",
+        "q=x&limit=0",
+        "q=x&before=a",
+    ],
+)
 def test_odd_searches_are_refused(as_alice, conversation, query):
     refused = as_alice.get(conversation_path(conversation, f"/search?{query}"), status=400)
     assert refused["error"] == "validation_error"
