@@ -95,15 +95,21 @@ if (find) {
 
 // --- Colours of code ---
 const WORDS = {
-  bash: "if|then|fi|for|do|done|return|export|echo|sleep|curl|in|python3",
+  // A block without a language is for a shell, too, or for a file of settings.
+  "": "apt-get|cd|cp|git|install|kubectl|npm|parley|pip|podman|python3|sysctl|systemctl|while|do|done|case|esac|export|exec|ALTER|ROLE|SET|GET|POST|PUT|DELETE",
+  bash: "if|then|fi|for|do|done|return|export|echo|sleep|curl|in|python3|parley",
   js: "const|let|var|await|async|new|if|else|for|while|do|of|return|import|from|throw|true|false|null",
   ts: "const|let|await|async|new|if|else|return|import|from|type",
   python: "import|from|def|return|with|as|for|while|if|in|not|or|and|assert|raise|print|True|False|None",
   json: "true|false|null",
+  html: "(?<=</?)[a-z][\\w-]*|import|from|const|await|new",
+  http: "GET|POST|PUT|PATCH|DELETE|true|false|null",
+  ini: "(?<=^)[A-Z_]+(?==)",
 };
-const ALIASES = { javascript: "js", jsx: "js", typescript: "ts", tsx: "ts", sh: "bash" };
+const HASH_COMMENTS = ["", "bash", "python", "ini"];
+const ALIASES = { text: "", javascript: "js", jsx: "js", typescript: "ts", tsx: "ts", sh: "bash" };
 const colour = (code, language) => {
-  const comment = language === "bash" || language === "python" ? "(?<=^|\\s)#.*" : "(?<=^|\\s)//.*";
+  const comment = HASH_COMMENTS.includes(language) ? "(?<=^|\\s)#.*" : "(?<=^|\\s)//.*";
   const kinds = new RegExp(
     `(?<c>${comment})|(?<s>\`(?:[^\`\\\\]|\\\\.)*\`|"(?:[^"\\\\]|\\\\.)*"|'[^']*')|(?<k>\\b(?:${WORDS[language]})\\b)|(?<n>\\b\\d+\\b)`,
     "gm",
@@ -118,8 +124,8 @@ const colour = (code, language) => {
   }
   code.replaceChildren(...pieces, text.slice(at));
 };
-for (const code of document.querySelectorAll("code[class^=language-]")) {
-  const name = code.className.slice("language-".length);
+for (const code of document.querySelectorAll("#content pre:not(.mail pre) > code")) {
+  const name = code.className.replace("language-", "");
   const language = ALIASES[name] ?? name;
   if (WORDS[language]) colour(code, language);
 }

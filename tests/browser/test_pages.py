@@ -37,6 +37,11 @@ SQUEEZED = """() => [...document.querySelectorAll(".scroll table:not(.stack):has
   .filter((table) => table.offsetWidth > 0 && table.offsetWidth < 500).map((table) => table.textContent.slice(0, 60))"""
 
 
+# Each block of code, and how many pieces of it have a colour.
+COLOURS = """() => [...document.querySelectorAll("#content pre > code")].filter((code) => code.textContent.trim())
+  .map((code) => [code.textContent, code.querySelectorAll("[class^=code-]").length])"""
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     running = RunningServer(tmp_path_factory.mktemp("pages"))
@@ -142,6 +147,23 @@ def test_search_tabs_copy_and_the_menu_of_phones(server, chromium):
     page.wait_for_url("**/docs/errors#idempotency_conflict")
     page.go_back()
     page.get_by_role("tab", name="Python", selected=True).first.wait_for()  # the choice is kept
+    assert complaints == []
+
+
+def test_every_block_of_code_has_colours(server, chromium):
+    page = chromium.new_page()
+    complaints = watch(page, server.base)
+    blocks, plain = 0, []
+    # The console draws its own.
+    addresses = {listed.address for listed in contents.pages()} - {"/api/docs"}
+    for address in [*sorted(addresses), "/docs/reference/messages_send"]:
+        page.goto(server.base + address)
+        for text, colours in page.evaluate(COLOURS):
+            blocks += 1
+            if not colours:
+                plain.append((address, text[:60]))
+    assert plain == []
+    assert blocks > 150
     assert complaints == []
 
 
