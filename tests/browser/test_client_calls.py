@@ -153,9 +153,12 @@ def test_a_video_call_with_everything(open_as, people):
 
     button(alice, "Mute").click()
     bob.see("Alice Example is muted")
+    # What is off is struck through.
+    expect(button(alice, "Unmute").locator(".icon-microphoneOff")).to_be_visible()
     button(alice, "Unmute").click()
+    expect(button(alice, "Mute").locator(".icon-microphone")).to_be_visible()
     button(alice, "Camera off").click()
-    button(alice, "Camera on").wait_for()
+    expect(button(alice, "Camera on").locator(".icon-cameraOff")).to_be_visible()
     bob.page.locator(".call-avatar").wait_for()
     button(alice, "Camera on").click()
     bob.page.locator(".call-avatar").wait_for(state="detached")

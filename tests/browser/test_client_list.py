@@ -5,6 +5,10 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.chromium import needs_chromium
+
+pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
+
 
 def delete(window):
     window.page.get_by_role("button", name="Conversation actions").click()
@@ -74,3 +78,16 @@ def test_what_waits_for_the_connection_is_the_last_line_of_its_row(windows, peop
     alice.sees_status("written on a train", re.compile("Sent|Delivered|Read"))
     # Without a connection the browser says that nothing could be loaded.
     alice.complaints.clear()
+
+
+def test_the_list_shows_who_is_online_whichever_chat_is_open(windows, people, chat):
+    people["Bob"].send(chat, "here I am")
+    alice, bob = windows("Alice").open("chats"), windows("Bob").open("chats")
+    dot = alice.page.locator(f"#chat-{chat}").get_by_title("online")
+    expect(dot).to_be_visible()
+    # No chat is open, and none was.
+    bob.context.set_offline(True)
+    expect(dot).to_have_count(0)
+    bob.context.set_offline(False)
+    expect(dot).to_be_visible()
+    bob.complaints.clear()
