@@ -49,6 +49,10 @@ def test_a_picture_is_enlarged_and_saved(windows, pictures, chat):
     shown = viewer.get_by_role("img")
     expect(shown).to_have_attribute("aria-busy", "false")
     assert shown.bounding_box()["width"] > 280
+    # The name is not cut off for the time.
+    heading = viewer.get_by_role("heading", name="Bob Baker")
+    assert heading.evaluate("(element) => element.scrollWidth <= element.clientWidth")
+    assert viewer.get_by_role("time").bounding_box()["y"] > heading.bounding_box()["y"]
     viewer.get_by_role("button", name="Zoom in").click()
     assert shown.bounding_box()["width"] == 1600
     viewer.get_by_role("button", name="Zoom out").click()
