@@ -48,13 +48,23 @@ def test_a_message_that_is_found_leads_to_its_place_and_is_marked(windows, peopl
 
 
 def test_the_keyboard_goes_from_people_to_messages_and_nothing_found_is_said(windows, people, chat):
-    people["Bob"].send(chat, f"ask {people['Bob'].user['username']} about quinces")
+    people["Bob"].send(chat, f"ask *{people['Bob'].user['username']}* about quinces")
     alice = windows("Alice").open("chats")
     page = alice.page
     search(alice, people["Bob"].user["username"])
     expect(page.get_by_role("list", name="People").get_by_role("link")).to_have_count(1)
     page.keyboard.press("ArrowDown")
     expect(page.get_by_role("list", name="People").get_by_role("link")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(hits(alice).first).to_be_focused()
+    # Without the marks of the text, unless they are searched for.
+    expect(hits(alice).first).to_contain_text(f"ask {people['Bob'].user['username']} about quinces")
+    search(alice, f"*{people['Bob'].user['username']}*")
+    expect(hits(alice).first.locator("mark")).to_have_text(f"*{people['Bob'].user['username']}*")
+    search(alice, people["Bob"].user["username"])
+    expect(page.get_by_role("list", name="People").get_by_role("link")).to_have_count(1)
+    page.get_by_role("searchbox", name="Search people").focus()
+    page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     expect(hits(alice).first).to_be_focused()
     page.keyboard.press("Enter")

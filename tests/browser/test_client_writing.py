@@ -269,6 +269,15 @@ def test_marks_around_words_format_them_and_html_stays_text(windows, chat):
     expect(sent.locator("em")).to_have_text("slanted")
     expect(sent.locator("code")).to_have_text("code")
     expect(sent.locator(".text :is(img, b)")).to_have_count(0)
+    # A line without formats shows the words alone: in the list, above the text box, in a quote.
+    plain = "bold slanted code <img src=x onerror=alert(1)> <b>not bold</b>"
+    expect(alice.page.locator(f"#chat-{chat}")).to_contain_text(plain)
+    sent.get_by_role("button", name="Message actions").click()
+    alice.page.get_by_role("menuitem", name="Reply").click()
+    expect(alice.page.locator(".context")).to_contain_text(plain)
+    alice.box.fill("an answer to the marks")
+    alice.box.press("Enter")
+    expect(alice.article("an answer to the marks").locator(".quote")).to_contain_text(plain)
     alice.box.fill("```\nfirst line\n  second line\n```")
     alice.box.press("Control+Enter")
     expect(alice.article("second line").locator("pre")).to_have_text("first line\n  second line")

@@ -19,6 +19,11 @@ export function formatted(text) {
   return split(text, BLOCK, (code) => ({ tag: "pre", children: [code] }), inLine);
 }
 
+/** The text without its marks, for a line that shows no format. */
+export const plainText = (text) => textOf(formatted(text));
+
+const textOf = (pieces) => pieces.map((piece) => (typeof piece === "string" ? piece : textOf(piece.children))).join("");
+
 const inLine = (text) => {
   const atoms = [];
   const keep = (atom) => {

@@ -7,6 +7,7 @@ import { useStore } from "../lib/store.js";
 import { store } from "../state/store.js";
 import { Avatar, nameOf } from "../ui/avatar.js";
 import { marked } from "../ui/marked.js";
+import { plainText } from "./format.js";
 
 const WAIT_MS = 200;
 // Messages are asked for less often than the text changes.
@@ -73,8 +74,11 @@ async function askMessages(q, signal, cursor = null) {
 
 // A line of the text around what was searched for; its beginning where the server has found it in another spelling.
 function Excerpt({ body, query }) {
-  const text = body.replace(/\s+/g, " ");
-  const at = text.toLowerCase().indexOf(query.toLowerCase());
+  const placeIn = (line) => line.toLowerCase().indexOf(query.toLowerCase());
+  const plain = plainText(body).replace(/\s+/g, " ");
+  // What was searched for may be one of the marks.
+  const text = placeIn(plain) < 0 ? body.replace(/\s+/g, " ") : plain;
+  const at = placeIn(text);
   if (at < 0) return text;
   const from = at > BEFORE_HIT ? text.indexOf(" ", at - BEFORE_HIT) + 1 || at : 0;
   const start = Math.min(from, at);

@@ -1,9 +1,10 @@
 // A message in one line: in the list, in a quote, in a notification.
 import { t } from "../lib/i18n.js";
+import { plainText } from "./format.js";
 
 export function previewText({ kind, body, call, media_url: image }, own = false) {
   if (kind === "call") return callText(call, body, own);
-  if (body) return body;
+  if (body) return plainText(body);
   return kind === "image" || image ? t("Image") : "";
 }
 

@@ -13,6 +13,7 @@ import { Icon } from "../ui/icon.js";
 import { isComposing } from "../ui/keys.js";
 import { Loading, Retry } from "../ui/loading.js";
 import { Pure } from "../ui/pure.js";
+import { plainText } from "./format.js";
 import { Found } from "./found.js";
 import { callIcon, previewText } from "./preview.js";
 
@@ -29,7 +30,7 @@ class Entry extends Pure {
         ? html`<span class="danger-text">${t("Draft:")}</span><span class="cut" dir="auto">${draft}</span>`
         : last && !waiting
           ? html`${own && last.kind !== "call" && html`<span class="muted">${t("You:")}</span>`}${last.kind === "call" && html`<${Icon} name=${callIcon(last.call)} size=${16} />`}<span class="cut" dir="auto">${previewText(last, own)}</span>`
-          : html`<span class="muted">${t("You:")}</span><span class="cut" dir="auto">${waiting?.body || t("Image")}</span>`;
+          : html`<span class="muted">${t("You:")}</span><span class="cut" dir="auto">${waiting?.body ? plainText(waiting.body) : t("Image")}</span>`;
     return html`<li aria-labelledby=${link}><a id=${link} class="entry" href=${`/app/chats/${id}`} aria-current=${here ? "page" : undefined}>
       <span class="entry-avatar"><${Avatar} user=${user} />${online && html`<span class="dot" title=${t("online")}></span>`}</span>
       <span class="entry-line"><span class="entry-name" dir="auto">${nameOf(user)}</span>
@@ -100,7 +101,7 @@ export function Sidebar({ id, isHit }) {
   return html`<div class="side" ref=${pane} onKeyDown=${onKeyDown}>
     <header class="side-head"><${Heading} tabindex="-1">${t("Chats")}<//>
       <div class="search-box"><${Icon} name="search" size=${20} />
-        <input type="search" class="input" aria-label=${t("Search people")} maxlength=${LIMITS.searchLength} placeholder=${t("Search people")} autocomplete="off" value=${query} onInput=${(event) => setQuery(event.target.value)} /></div></header>
+        <input type="search" class="input" aria-label=${t("Search people")} maxlength=${LIMITS.searchLength} placeholder=${t("People and messages")} autocomplete="off" value=${query} onInput=${(event) => setQuery(event.target.value)} /></div></header>
     <div ref=${list} class="side-scroll" role="group" aria-label=${t("Chats")} tabindex="-1" onScroll=${loadNear}>
       ${
         query.trim()

@@ -2857,11 +2857,243 @@ function SendPictures({ pictures, change, text, onText, onPaste, onSend, onClose
     </form><//>`;
 }
 
+// Where the links of a text begin and end, and what is drawn of them: what is drawn never hides where a link leads.
+
+// What ends an address, and what is drawn of it: docs/decisions/web-client.md#0097
+const START = /https?:\/\/|www\.(?=[\p{L}\p{N}])/giu;
+// Before it, the address is a part of something else: of a word, of an e-mail address, of another address.
+const INSIDE = { h: /[A-Za-z0-9]/, w: /[A-Za-z0-9_@＠/.:=-]/ };
+// Characters that are not drawn, or that change the direction of what is.
+const INVISIBLE = /^[\p{Cf}\p{Default_Ignorable_Code_Point}]$/u;
+// They join the letters of a word in some languages: an address keeps them behind its host, undrawn.
+const JOINER = /^[\u200C\u200D]$/;
+const BREAK = /^[\s\p{Cc}\p{Z}<>"\x60\\]$/u;
+// Marks of other scripts, full-width forms, arrows.
+const FOREIGN_MARK =
+  /^[\p{P}\u2190-\u21FF\u275B-\u2760\u3000-\u3004\u3008-\u3020\u303D-\u303F\uFF04\uFF0B\uFF1C-\uFF1E\uFF3E\uFF40\uFF5C\uFF5E]$/u;
+// Of these, the ones that stand inside words: an apostrophe, middle dots, hyphens, the dash between two names.
+const WITHIN_WORDS = /^[\u00B7\u05BE\u05F3\u05F4\u0F0B\u2010\u2011\u2013\u2019\u2027\u30FB]$/;
+const WORD$1 = /^[\p{L}\p{N}\p{M}]$/u;
+// One address after another.
+const LISTED = /^[,;|]$/;
+const NEXT = /^https?:\/\//i;
+const OPENED_BY = { ")": "(", "]": "[", "}": "{" };
+const TRAILING = /^[.,;:!?'([{|]$/;
+const PICTURE = /^[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}]$/u;
+// Marks around a word that make it bold, slanted or struck out.
+const EMPHASIS = "*_~";
+
+/** The text in parts: {text} as it stands, {text, href} for a link. */
+function parts(text) {
+  const found = [];
+  let at = 0;
+  START.lastIndex = 0;
+  for (let match = START.exec(text); match; match = START.exec(text)) {
+    const from = match.index;
+    if (from > 0 && INSIDE[match[0][0].toLowerCase()].test(text[from - 1])) continue;
+    const chars = address(text, from);
+    const made = link(text, from, chars);
+    // No part of what leads nowhere is a link.
+    START.lastIndex = Math.max(chars.at(-1)?.end ?? 0, START.lastIndex);
+    if (!made) continue;
+    if (from > at) found.push({ text: text.slice(at, from) });
+    found.push({ text: made.text, href: made.href });
+    at = made.end;
+    START.lastIndex = at;
+  }
+  if (at < text.length) found.push({ text: text.slice(at) });
+  return found;
+}
+
+// The characters of the address that begins at `from`, as [{char, end}]; those that are not drawn are left out.
+function address(text, from) {
+  const chars = [];
+  const open = [];
+  const quote = text[from - 1] === "'" ? "'" : null;
+  for (let at = from; at < text.length; ) {
+    const char = charAt(text, at);
+    at += char.length;
+    if (INVISIBLE.test(char)) continue;
+    if (BREAK.test(char) || char === quote || (LISTED.test(char) && NEXT.test(text.slice(at, at + 8)))) break;
+    if (char > "\x7F" && FOREIGN_MARK.test(char)) {
+      const isWithinWord =
+        WITHIN_WORDS.test(char) && WORD$1.test(chars.at(-1)?.char ?? "") && WORD$1.test(charAt(text, at));
+      if (!isWithinWord) break;
+    }
+    if ("([{".includes(char)) open.push(char);
+    else if (char in OPENED_BY && open.pop() !== OPENED_BY[char]) break;
+    chars.push({ char, end: at });
+  }
+  return chars;
+}
+
+const charAt = (text, at) => (at < text.length ? String.fromCodePoint(text.codePointAt(at)) : "");
+
+function withoutTrailing(chars, before) {
+  let length = chars.length;
+  const isTrailing = (char, previous) =>
+    TRAILING.test(char) ||
+    (EMPHASIS.includes(char) && char === before) ||
+    (PICTURE.test(char) && !/^[/=#?&_-]$/.test(previous));
+  while (length > 1 && isTrailing(chars[length - 1].char, chars[length - 2].char)) length -= 1;
+  return chars.slice(0, length);
+}
+
+// {text, href, end}; null when it leads nowhere, or not where it seems to.
+function link(text, from, all) {
+  let chars = withoutTrailing(all, text[from - 1]);
+  const [, scheme = "", authority] = /^(https?:\/\/)?([^/?#]*)/iu.exec(joined(chars));
+  if (!authority || authority.includes("@")) return null;
+  const host = withoutSentence(authority);
+  // Only a whole host is followed by a path.
+  if (host !== authority) chars = chars.slice(0, [...scheme, ...host].length);
+  if (!scheme && host.split(".").filter(Boolean).length < 3) return null;
+  const { end } = chars.at(-1);
+  const path = chars.slice([...scheme, ...host].length);
+  try {
+    const url = new URL(`${scheme || "https://"}${host}${withJoiners(text, chars.at(-path.length - 1).end, end)}`);
+    // The host as the browser takes it: a name with letters that look like others is drawn in its ASCII form.
+    return { text: `${scheme && `${url.protocol}//`}${url.host}${joined(path)}`, href: url.href, end };
+  } catch {
+    return null;
+  }
+}
+
+const joined = (chars) => chars.map(({ char }) => char).join("");
+
+const withJoiners = (text, from, end) =>
+  [...text.slice(from, end)].filter((char) => JOINER.test(char) || !INVISIBLE.test(char)).join("");
+
+// A name that ends in Latin letters ends with them: what follows in another script is the sentence. So is a mark of ASCII.
+function withoutSentence(authority) {
+  const [name] = /^[^!$&'()*+,;=~{}|^]*/.exec(authority);
+  return /^(?:[^.]*\.)*(?!xn--)[a-z][a-z0-9-]*(?::\d+)?(?=[^\x00-\x7F][^.]*$)/iu.exec(name)?.[0] ?? name;
+}
+
+// What people type around words to format them: code in backticks, blocks of it in three, *bold* or **bold**, _italic_ or __italic__,
+// ~struck out~ or ~~struck out~~. What is formatted is drawn without its marks; nothing of a text is read as HTML.
+
+// Bold, italics and struck out inside each other; a text is not nested any deeper.
+const DEEPEST = 3;
+const STYLES = { "*": "strong", _: "em", "~": "s" };
+const BLOCK = /\x60{3}(?:[\w+#-]*\n)?([^]+?)\n?\x60{3}\n?/g;
+const CODE = /\x60([^\x60\n]+)\x60/g;
+const WORD = /[\p{L}\p{N}]/u;
+// Stands for a part that is drawn as it is, a link or code; no mark is looked for inside it.
+const ATOM = "\uFFFC";
+
+/**
+ * The text as a list of strings and {tag, children} or {tag: "a", href, children}. Tags: a, code, pre, strong, em, s.
+ * A mark counts only around words of one line: `2*3*4`, `snake_case_name` and `* item` stay as they are.
+ */
+function formatted(text) {
+  return split(text, BLOCK, (code) => ({ tag: "pre", children: [code] }), inLine);
+}
+
+/** The text without its marks, for a line that shows no format. */
+const plainText = (text) => textOf(formatted(text));
+
+const textOf = (pieces) => pieces.map((piece) => (typeof piece === "string" ? piece : textOf(piece.children))).join("");
+
+const inLine = (text) => {
+  const atoms = [];
+  const keep = (atom) => {
+    atoms.push(atom);
+    return ATOM;
+  };
+  const withoutCode = split(
+    text,
+    CODE,
+    (code) => keep({ tag: "code", children: [code] }),
+    (rest) =>
+      parts(rest).map((part) =>
+        part.href
+          ? keep({ tag: "a", href: part.href, children: [part.text] })
+          : // One that was typed stands for itself.
+            part.text.replaceAll(ATOM, () => keep(ATOM)),
+      ),
+  );
+  return styled(withoutCode.join(""), atoms);
+};
+
+// What the pattern finds goes through `found`, the rest through `other`, which makes a list.
+function split(text, pattern, found, other) {
+  const all = [];
+  let at = 0;
+  for (const match of text.matchAll(pattern)) {
+    if (match.index > at) all.push(...other(text.slice(at, match.index)));
+    all.push(found(match[1]));
+    at = match.index + match[0].length;
+  }
+  if (at < text.length) all.push(...other(text.slice(at)));
+  return all;
+}
+
+// `atoms` are those of the text, in their order; each is taken from its head.
+function styled(text, atoms, depth = 0) {
+  const all = [];
+  // For each mark the place up to which it has no end: a line is searched once.
+  const endless = {};
+  let plain = "";
+  const flush = () => {
+    if (plain) all.push(plain);
+    plain = "";
+  };
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text[at];
+    if (char === ATOM) {
+      flush();
+      all.push(atoms.shift());
+      continue;
+    }
+    const mark = char in STYLES && depth < DEEPEST && opens(text, at);
+    const end = mark && !(endless[mark] > at) ? closes(text, at + mark.length, mark) : -1;
+    if (end < 0) {
+      if (mark) endless[mark] = endOfLine(text, at);
+      // All of the mark, so that a part of it opens nothing.
+      plain += mark || char;
+      at += (mark || char).length - 1;
+      continue;
+    }
+    flush();
+    all.push({ tag: STYLES[char], children: styled(text.slice(at + mark.length, end), atoms, depth + 1) });
+    at = end + mark.length - 1;
+  }
+  flush();
+  return all;
+}
+
+const isWord = (char) => char !== undefined && WORD.test(char);
+const isSpace = (char) => char === undefined || /\s/.test(char);
+
+// The mark that begins here, of one or two characters; null inside a word and before a space.
+function opens(text, at) {
+  const char = text[at];
+  if (isWord(text[at - 1]) || text[at - 1] === char) return null;
+  const mark = text[at + 1] === char ? char + char : char;
+  const next = text[at + mark.length];
+  return isSpace(next) || next === char ? null : mark;
+}
+
+const endOfLine = (text, at) => (text.indexOf("\n", at) + 1 || text.length + 1) - 1;
+
+// Where the same mark ends in this line; -1 if it does not.
+function closes(text, from, mark) {
+  for (let at = from; at < text.length && text[at] !== "\n"; at += 1) {
+    if (!text.startsWith(mark, at)) continue;
+    const after = at + mark.length;
+    if (at > from && !isSpace(text[at - 1]) && !isWord(text[after]) && text[after] !== mark[0]) return at;
+    // Of a longer run, no part ends it.
+    while (text[at + 1] === mark[0]) at += 1;
+  }
+  return -1;
+}
+
 // A message in one line: in the list, in a quote, in a notification.
 
 function previewText({ kind, body, call, media_url: image }, own = false) {
   if (kind === "call") return callText(call, body, own);
-  if (body) return body;
+  if (body) return plainText(body);
   return kind === "image" || image ? t("Image") : "";
 }
 
@@ -3754,233 +3986,6 @@ function marked(text, wanted) {
     from = at + what.length;
   }
   return parts.length ? [...parts, text.slice(from)] : text;
-}
-
-// Where the links of a text begin and end, and what is drawn of them: what is drawn never hides where a link leads.
-
-// What ends an address, and what is drawn of it: docs/decisions/web-client.md#0097
-const START = /https?:\/\/|www\.(?=[\p{L}\p{N}])/giu;
-// Before it, the address is a part of something else: of a word, of an e-mail address, of another address.
-const INSIDE = { h: /[A-Za-z0-9]/, w: /[A-Za-z0-9_@＠/.:=-]/ };
-// Characters that are not drawn, or that change the direction of what is.
-const INVISIBLE = /^[\p{Cf}\p{Default_Ignorable_Code_Point}]$/u;
-// They join the letters of a word in some languages: an address keeps them behind its host, undrawn.
-const JOINER = /^[\u200C\u200D]$/;
-const BREAK = /^[\s\p{Cc}\p{Z}<>"\x60\\]$/u;
-// Marks of other scripts, full-width forms, arrows.
-const FOREIGN_MARK =
-  /^[\p{P}\u2190-\u21FF\u275B-\u2760\u3000-\u3004\u3008-\u3020\u303D-\u303F\uFF04\uFF0B\uFF1C-\uFF1E\uFF3E\uFF40\uFF5C\uFF5E]$/u;
-// Of these, the ones that stand inside words: an apostrophe, middle dots, hyphens, the dash between two names.
-const WITHIN_WORDS = /^[\u00B7\u05BE\u05F3\u05F4\u0F0B\u2010\u2011\u2013\u2019\u2027\u30FB]$/;
-const WORD$1 = /^[\p{L}\p{N}\p{M}]$/u;
-// One address after another.
-const LISTED = /^[,;|]$/;
-const NEXT = /^https?:\/\//i;
-const OPENED_BY = { ")": "(", "]": "[", "}": "{" };
-const TRAILING = /^[.,;:!?'([{|]$/;
-const PICTURE = /^[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}]$/u;
-// Marks around a word that make it bold, slanted or struck out.
-const EMPHASIS = "*_~";
-
-/** The text in parts: {text} as it stands, {text, href} for a link. */
-function parts(text) {
-  const found = [];
-  let at = 0;
-  START.lastIndex = 0;
-  for (let match = START.exec(text); match; match = START.exec(text)) {
-    const from = match.index;
-    if (from > 0 && INSIDE[match[0][0].toLowerCase()].test(text[from - 1])) continue;
-    const chars = address(text, from);
-    const made = link(text, from, chars);
-    // No part of what leads nowhere is a link.
-    START.lastIndex = Math.max(chars.at(-1)?.end ?? 0, START.lastIndex);
-    if (!made) continue;
-    if (from > at) found.push({ text: text.slice(at, from) });
-    found.push({ text: made.text, href: made.href });
-    at = made.end;
-    START.lastIndex = at;
-  }
-  if (at < text.length) found.push({ text: text.slice(at) });
-  return found;
-}
-
-// The characters of the address that begins at `from`, as [{char, end}]; those that are not drawn are left out.
-function address(text, from) {
-  const chars = [];
-  const open = [];
-  const quote = text[from - 1] === "'" ? "'" : null;
-  for (let at = from; at < text.length; ) {
-    const char = charAt(text, at);
-    at += char.length;
-    if (INVISIBLE.test(char)) continue;
-    if (BREAK.test(char) || char === quote || (LISTED.test(char) && NEXT.test(text.slice(at, at + 8)))) break;
-    if (char > "\x7F" && FOREIGN_MARK.test(char)) {
-      const isWithinWord =
-        WITHIN_WORDS.test(char) && WORD$1.test(chars.at(-1)?.char ?? "") && WORD$1.test(charAt(text, at));
-      if (!isWithinWord) break;
-    }
-    if ("([{".includes(char)) open.push(char);
-    else if (char in OPENED_BY && open.pop() !== OPENED_BY[char]) break;
-    chars.push({ char, end: at });
-  }
-  return chars;
-}
-
-const charAt = (text, at) => (at < text.length ? String.fromCodePoint(text.codePointAt(at)) : "");
-
-function withoutTrailing(chars, before) {
-  let length = chars.length;
-  const isTrailing = (char, previous) =>
-    TRAILING.test(char) ||
-    (EMPHASIS.includes(char) && char === before) ||
-    (PICTURE.test(char) && !/^[/=#?&_-]$/.test(previous));
-  while (length > 1 && isTrailing(chars[length - 1].char, chars[length - 2].char)) length -= 1;
-  return chars.slice(0, length);
-}
-
-// {text, href, end}; null when it leads nowhere, or not where it seems to.
-function link(text, from, all) {
-  let chars = withoutTrailing(all, text[from - 1]);
-  const [, scheme = "", authority] = /^(https?:\/\/)?([^/?#]*)/iu.exec(joined(chars));
-  if (!authority || authority.includes("@")) return null;
-  const host = withoutSentence(authority);
-  // Only a whole host is followed by a path.
-  if (host !== authority) chars = chars.slice(0, [...scheme, ...host].length);
-  if (!scheme && host.split(".").filter(Boolean).length < 3) return null;
-  const { end } = chars.at(-1);
-  const path = chars.slice([...scheme, ...host].length);
-  try {
-    const url = new URL(`${scheme || "https://"}${host}${withJoiners(text, chars.at(-path.length - 1).end, end)}`);
-    // The host as the browser takes it: a name with letters that look like others is drawn in its ASCII form.
-    return { text: `${scheme && `${url.protocol}//`}${url.host}${joined(path)}`, href: url.href, end };
-  } catch {
-    return null;
-  }
-}
-
-const joined = (chars) => chars.map(({ char }) => char).join("");
-
-const withJoiners = (text, from, end) =>
-  [...text.slice(from, end)].filter((char) => JOINER.test(char) || !INVISIBLE.test(char)).join("");
-
-// A name that ends in Latin letters ends with them: what follows in another script is the sentence. So is a mark of ASCII.
-function withoutSentence(authority) {
-  const [name] = /^[^!$&'()*+,;=~{}|^]*/.exec(authority);
-  return /^(?:[^.]*\.)*(?!xn--)[a-z][a-z0-9-]*(?::\d+)?(?=[^\x00-\x7F][^.]*$)/iu.exec(name)?.[0] ?? name;
-}
-
-// What people type around words to format them: code in backticks, blocks of it in three, *bold* or **bold**, _italic_ or __italic__,
-// ~struck out~ or ~~struck out~~. What is formatted is drawn without its marks; nothing of a text is read as HTML.
-
-// Bold, italics and struck out inside each other; a text is not nested any deeper.
-const DEEPEST = 3;
-const STYLES = { "*": "strong", _: "em", "~": "s" };
-const BLOCK = /\x60{3}(?:[\w+#-]*\n)?([^]+?)\n?\x60{3}\n?/g;
-const CODE = /\x60([^\x60\n]+)\x60/g;
-const WORD = /[\p{L}\p{N}]/u;
-// Stands for a part that is drawn as it is, a link or code; no mark is looked for inside it.
-const ATOM = "\uFFFC";
-
-/**
- * The text as a list of strings and {tag, children} or {tag: "a", href, children}. Tags: a, code, pre, strong, em, s.
- * A mark counts only around words of one line: `2*3*4`, `snake_case_name` and `* item` stay as they are.
- */
-function formatted(text) {
-  return split(text, BLOCK, (code) => ({ tag: "pre", children: [code] }), inLine);
-}
-
-const inLine = (text) => {
-  const atoms = [];
-  const keep = (atom) => {
-    atoms.push(atom);
-    return ATOM;
-  };
-  const withoutCode = split(
-    text,
-    CODE,
-    (code) => keep({ tag: "code", children: [code] }),
-    (rest) =>
-      parts(rest).map((part) =>
-        part.href
-          ? keep({ tag: "a", href: part.href, children: [part.text] })
-          : // One that was typed stands for itself.
-            part.text.replaceAll(ATOM, () => keep(ATOM)),
-      ),
-  );
-  return styled(withoutCode.join(""), atoms);
-};
-
-// What the pattern finds goes through `found`, the rest through `other`, which makes a list.
-function split(text, pattern, found, other) {
-  const all = [];
-  let at = 0;
-  for (const match of text.matchAll(pattern)) {
-    if (match.index > at) all.push(...other(text.slice(at, match.index)));
-    all.push(found(match[1]));
-    at = match.index + match[0].length;
-  }
-  if (at < text.length) all.push(...other(text.slice(at)));
-  return all;
-}
-
-// `atoms` are those of the text, in their order; each is taken from its head.
-function styled(text, atoms, depth = 0) {
-  const all = [];
-  // For each mark the place up to which it has no end: a line is searched once.
-  const endless = {};
-  let plain = "";
-  const flush = () => {
-    if (plain) all.push(plain);
-    plain = "";
-  };
-  for (let at = 0; at < text.length; at += 1) {
-    const char = text[at];
-    if (char === ATOM) {
-      flush();
-      all.push(atoms.shift());
-      continue;
-    }
-    const mark = char in STYLES && depth < DEEPEST && opens(text, at);
-    const end = mark && !(endless[mark] > at) ? closes(text, at + mark.length, mark) : -1;
-    if (end < 0) {
-      if (mark) endless[mark] = endOfLine(text, at);
-      // All of the mark, so that a part of it opens nothing.
-      plain += mark || char;
-      at += (mark || char).length - 1;
-      continue;
-    }
-    flush();
-    all.push({ tag: STYLES[char], children: styled(text.slice(at + mark.length, end), atoms, depth + 1) });
-    at = end + mark.length - 1;
-  }
-  flush();
-  return all;
-}
-
-const isWord = (char) => char !== undefined && WORD.test(char);
-const isSpace = (char) => char === undefined || /\s/.test(char);
-
-// The mark that begins here, of one or two characters; null inside a word and before a space.
-function opens(text, at) {
-  const char = text[at];
-  if (isWord(text[at - 1]) || text[at - 1] === char) return null;
-  const mark = text[at + 1] === char ? char + char : char;
-  const next = text[at + mark.length];
-  return isSpace(next) || next === char ? null : mark;
-}
-
-const endOfLine = (text, at) => (text.indexOf("\n", at) + 1 || text.length + 1) - 1;
-
-// Where the same mark ends in this line; -1 if it does not.
-function closes(text, from, mark) {
-  for (let at = from; at < text.length && text[at] !== "\n"; at += 1) {
-    if (!text.startsWith(mark, at)) continue;
-    const after = at + mark.length;
-    if (at > from && !isSpace(text[at - 1]) && !isWord(text[after]) && text[after] !== mark[0]) return at;
-    // Of a longer run, no part ends it.
-    while (text[at + 1] === mark[0]) at += 1;
-  }
-  return -1;
 }
 
 // The text of a message with its links and what formats it. Only http and https lead anywhere.
@@ -4985,8 +4990,11 @@ async function askMessages(q, signal, cursor = null) {
 
 // A line of the text around what was searched for; its beginning where the server has found it in another spelling.
 function Excerpt({ body, query }) {
-  const text = body.replace(/\s+/g, " ");
-  const at = text.toLowerCase().indexOf(query.toLowerCase());
+  const placeIn = (line) => line.toLowerCase().indexOf(query.toLowerCase());
+  const plain = plainText(body).replace(/\s+/g, " ");
+  // What was searched for may be one of the marks.
+  const text = placeIn(plain) < 0 ? body.replace(/\s+/g, " ") : plain;
+  const at = placeIn(text);
   if (at < 0) return text;
   const from = at > BEFORE_HIT ? text.indexOf(" ", at - BEFORE_HIT) + 1 || at : 0;
   const start = Math.min(from, at);
@@ -5048,7 +5056,7 @@ class Entry extends Pure {
         ? html`<span class="danger-text">${t("Draft:")}</span><span class="cut" dir="auto">${draft}</span>`
         : last && !waiting
           ? html`${own && last.kind !== "call" && html`<span class="muted">${t("You:")}</span>`}${last.kind === "call" && html`<${Icon} name=${callIcon(last.call)} size=${16} />`}<span class="cut" dir="auto">${previewText(last, own)}</span>`
-          : html`<span class="muted">${t("You:")}</span><span class="cut" dir="auto">${waiting?.body || t("Image")}</span>`;
+          : html`<span class="muted">${t("You:")}</span><span class="cut" dir="auto">${waiting?.body ? plainText(waiting.body) : t("Image")}</span>`;
     return html`<li aria-labelledby=${link}><a id=${link} class="entry" href=${`/app/chats/${id}`} aria-current=${here ? "page" : undefined}>
       <span class="entry-avatar"><${Avatar} user=${user} />${online && html`<span class="dot" title=${t("online")}></span>`}</span>
       <span class="entry-line"><span class="entry-name" dir="auto">${nameOf(user)}</span>
@@ -5119,7 +5127,7 @@ function Sidebar({ id, isHit }) {
   return html`<div class="side" ref=${pane} onKeyDown=${onKeyDown}>
     <header class="side-head"><${Heading} tabindex="-1">${t("Chats")}<//>
       <div class="search-box"><${Icon} name="search" size=${20} />
-        <input type="search" class="input" aria-label=${t("Search people")} maxlength=${LIMITS.searchLength} placeholder=${t("Search people")} autocomplete="off" value=${query} onInput=${(event) => setQuery(event.target.value)} /></div></header>
+        <input type="search" class="input" aria-label=${t("Search people")} maxlength=${LIMITS.searchLength} placeholder=${t("People and messages")} autocomplete="off" value=${query} onInput=${(event) => setQuery(event.target.value)} /></div></header>
     <div ref=${list} class="side-scroll" role="group" aria-label=${t("Chats")} tabindex="-1" onScroll=${loadNear}>
       ${
         query.trim()
