@@ -204,6 +204,9 @@ def test_declined_and_called_again(open_as, people):
     button(bob, "Hang up").click()
     for window in (alice, bob):
         ended(window, "Call ended")
+    for window, text in ((alice, "Voice call, declined by Bob Example"), (bob, "Voice call, declined by you")):
+        window.open("/app/calls")
+        expect(window.page.get_by_role("list", name="Calls").get_by_text(text)).to_have_count(1)
 
 
 def test_the_line_of_a_call_says_who_declined_and_calls_back(open_as, people):
