@@ -81,6 +81,25 @@ def test_a_code_that_did_not_arrive_is_sent_again(server, window):
     wait_for(lambda: person.mails()[0] != first, what="another code")
 
 
+def test_what_is_taken_is_said_at_its_field(server, window):
+    person, other = Person(server, "Ivy"), Person(server, "Lea")
+    window.open("/app/sign-up")
+    field = window.page.get_by_label("E-mail")
+    field.fill(person.email)
+    window.fill(First_name="Ivy", Last_name="Fern", Password=PASSWORD)
+    window.click("Create account")
+    expect(field).to_have_accessible_description("This e-mail address is already registered.")
+    expect(field).to_be_focused()
+    window.expect("409 /auth/signup")
+    page = settings_of(window, person)
+    taken = other.api.get("/profile").json()["profile"]["username"]
+    page.get_by_label("Username").fill(taken)
+    window.click("Save")
+    expect(page.get_by_label("Username")).to_have_accessible_description(re.compile("This username is taken."))
+    expect(page.get_by_label("Username")).to_be_focused()
+    window.expect("409 /profile")
+
+
 @pytest.mark.parametrize("path", ["/app/verify", "/app/reset"])
 def test_who_waits_for_a_code_is_told_where_else_to_look(window, path):
     window.open(f"{path}?email=nia@example.com")

@@ -8,8 +8,8 @@ import { Dialog } from "../../ui/dialog.js";
 import { CodeField, digitsOf, Form, Status, Submit, useForm } from "../../ui/forms.js";
 import { Mailbox } from "../verify.js";
 
-// The field that a refusal is about, where the server does not name it.
-const FIELDS = { invalid_credentials: "current_password", invalid_two_step: "password", email_taken: "email" };
+// The field that a refusal is about, where neither the server nor the form names it.
+const FIELDS = { invalid_credentials: "current_password", invalid_two_step: "password" };
 
 const named = (error) =>
   error.fields || !FIELDS[error.code]
