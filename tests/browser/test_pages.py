@@ -150,6 +150,21 @@ def test_search_tabs_copy_and_the_menu_of_phones(server, chromium):
     assert complaints == []
 
 
+def test_the_header_stays_and_the_navigation_shows_the_current_page(server, chromium):
+    page = chromium.new_page(viewport={"width": 1280, "height": 800})
+    page.goto(f"{server.base}/docs")
+    expect(page.get_by_role("main").get_by_role("heading").nth(1)).to_have_text("SDK or HTTP?")
+    for path in ("/docs/errors", "/docs/reference/server_events_list"):
+        page.goto(server.base + path)
+        navigation = page.get_by_role("navigation", name="Documentation")
+        current = navigation.locator("[aria-current]").last
+        expect(current).to_be_in_viewport()
+        page.mouse.wheel(0, 3_000)
+        page.wait_for_function("() => scrollY > 500")
+        assert page.get_by_role("banner").bounding_box()["y"] == 0
+        expect(current).to_be_in_viewport()
+
+
 def test_every_block_of_code_has_colours(server, chromium):
     page = chromium.new_page()
     complaints = watch(page, server.base)
