@@ -16,6 +16,9 @@ const MISSING = {
   recovery_code: () => t("Enter a recovery code."),
 };
 
+// The field that a refusal is about, where the server does not name it.
+const TAKEN = { email_taken: "email", username_taken: "username" };
+
 const anything = () => t("Fill in this field.");
 
 // What is wrong with a field as far as it tells by itself; nothing that the server would take.
@@ -94,6 +97,8 @@ function useForm(initial, send, check = (/** @type {any} */ _values) => ({})) {
   function fail(error) {
     const fields = {};
     for (const [name, texts] of Object.entries(error.fields || {})) fields[name] = [].concat(texts).join(" ");
+    const taken = TAKEN[error.code];
+    if (taken in values) fields[taken] ??= error.message;
     const named = Object.keys(fields).some((name) => name in values);
     setProblems({ fields, message: named ? "" : errorText(error) });
     if (error.retryAfter) setRetryAt(Date.now() + error.retryAfter * 1000);

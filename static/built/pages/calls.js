@@ -44,13 +44,13 @@ function Row({ call, peer, mine, missed }) {
   return html`<li class=${missed ? "missed" : ""}>
     <${Avatar} user=${peer} size="small" />
     <span class="row-text"><a href=${`/app/chats/${call.conversation_id}`} dir="auto"><strong>${name}</strong></a>
-      <span class="hint"><${Icon} name=${mine ? "outgoing" : "incoming"} size=${14} /> ${outcomeText(call, mine)} · <time datetime=${call.created_at}>${dateTime(call.created_at)}</time></span></span>
+      <span class="hint"><${Icon} name=${mine ? "outgoing" : "incoming"} size=${14} /> ${outcomeText(call, mine, name)} · <time datetime=${call.created_at}>${dateTime(call.created_at)}</time></span></span>
     <button class="icon-button" aria-label=${t("Voice call with {name}", { name })} onClick=${ring("audio")}><${Icon} name="phone" /></button>
     <button class="icon-button" aria-label=${t("Video call with {name}", { name })} onClick=${ring("video")}><${Icon} name="camera" /></button>
   </li>`;
 }
 
-function outcomeText(call, mine) {
+function outcomeText(call, mine, name) {
   const kind = mediaText(call.media);
   if (call.state !== "ended") return t("{kind}, in progress", { kind });
   if (call.outcome === "completed") {
@@ -60,7 +60,7 @@ function outcomeText(call, mine) {
   const reasons = {
     missed: () => (mine ? t("{kind}, no answer", { kind }) : t("{kind}, missed", { kind })),
     canceled: () => (mine ? t("{kind}, canceled", { kind }) : t("{kind}, missed", { kind })),
-    declined: () => t("{kind}, declined", { kind }),
+    declined: () => (mine ? t("{kind}, declined by {name}", { kind, name }) : t("{kind}, declined by you", { kind })),
     busy: () => (mine ? t("{kind}, busy", { kind }) : t("{kind}, missed", { kind })),
     failed: () => t("{kind}, could not be connected", { kind }),
     lost: () => t("{kind}, connection lost", { kind }),

@@ -38,8 +38,8 @@ function Blocked() {
 
 // A sensitive change: its form, then a code by e-mail, then the change itself.
 
-// The field that a refusal is about, where the server does not name it.
-const FIELDS = { invalid_credentials: "current_password", invalid_two_step: "password", email_taken: "email" };
+// The field that a refusal is about, where neither the server nor the form names it.
+const FIELDS = { invalid_credentials: "current_password", invalid_two_step: "password" };
 
 const named = (error) =>
   error.fields || !FIELDS[error.code]
