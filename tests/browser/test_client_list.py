@@ -91,3 +91,17 @@ def test_the_list_shows_who_is_online_whichever_chat_is_open(windows, people, ch
     bob.context.set_offline(False)
     expect(dot).to_be_visible()
     bob.complaints.clear()
+
+
+def test_rows_with_and_without_unread_messages_have_their_lines_in_one_place(windows, people, chat):
+    people["Bob"].send(chat, "unread")
+    alice = windows("Alice").open("chats")
+    row = alice.page.locator(f"#chat-{chat}")
+    expect(row.locator(".count")).to_be_visible()
+    lines = (
+        "(row) => [...row.querySelectorAll('.entry-name, .entry-text')].map((line) => line.getBoundingClientRect().y)"
+    )
+    unread = row.evaluate(lines)
+    people["Alice"].http.post(f"/messages/conversations/{chat}/read", json={}).raise_for_status()
+    expect(row.locator(".count")).to_have_count(0)
+    assert row.evaluate(lines) == pytest.approx(unread, abs=0.5)
