@@ -42,7 +42,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "user_not_found": ("The user does not exist or cannot be contacted.", "Reload the search results."),
     "not_found": ("The path or the resource does not exist, or the user may not see it.", "Check the path and the id."),
     "method_not_allowed": ("The path exists, but not with this method.", "Look up the operation in the reference."),
-    "not_acceptable": ("The reply is JSON, and the `Accept` header excludes it.", "Send `Accept: application/json`, or no `Accept` header."),
+    "not_acceptable": ("The response is JSON, and the `Accept` header excludes it.", "Send `Accept: application/json`, or no `Accept` header."),
     "file_too_large": (f"The file is larger than {MAX_BYTES >> 20} MB, or the body larger than {settings.DATA_UPLOAD_MAX_MEMORY_SIZE >> 10} KB.", "Make it smaller before you send it."),
     "unsupported_media_type": ("The type of the body or of the image is not accepted here.", "Send JSON or multipart as documented; images as JPEG, PNG, WebP or GIF. For an image the message names the format."),
     "email_taken": ("The address is already registered.", "Offer to sign in or to reset the password."),

@@ -37,7 +37,7 @@ export type Account = {
 };
 export type AccountDeletionResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -58,7 +58,7 @@ export type AckRequest = {
 };
 export type ActionResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -85,7 +85,7 @@ export type AuthRequest = {
 };
 export type AvatarResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -120,7 +120,7 @@ export type BlockData = {
 };
 export type BlockResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -136,7 +136,7 @@ export type BlockUserRequest = {
 };
 export type BlocksResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -235,7 +235,7 @@ export type CallRequest = {
 };
 export type CallResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -297,7 +297,7 @@ export type CallUpdatedData = {
 };
 export type CallsResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -337,7 +337,7 @@ export type ChallengeRequest = {
 };
 export type ChallengeResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -355,7 +355,7 @@ export type ChangeEmailRequest = {
 };
 export type ChangeEmailResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -399,7 +399,7 @@ export type ChangePreferencesRequest = {
 };
 export type ChangesResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -457,7 +457,7 @@ export type Conversation = {
 };
 export type ConversationClearedResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -483,7 +483,7 @@ export type ConversationReadData = {
 };
 export type ConversationReadResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -499,7 +499,7 @@ export type ConversationReadResponse = {
 };
 export type ConversationResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -508,7 +508,7 @@ export type ConversationResponse = {
 };
 export type ConversationsResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -615,7 +615,7 @@ export type Error = {
  *     - `"message_not_found"`: The message does not exist, was deleted or cleared, or belongs to another conversation.
  *     - `"message_permission_denied"`: The privacy settings of the other user do not allow it.
  *     - `"method_not_allowed"`: The path exists, but not with this method.
- *     - `"not_acceptable"`: The reply is JSON, and the `Accept` header excludes it.
+ *     - `"not_acceptable"`: The response is JSON, and the `Accept` header excludes it.
  *     - `"not_found"`: The path or the resource does not exist, or the user may not see it.
  *     - `"not_message_owner"`: Only the author may edit or delete a message.
  *     - `"parse_error"`: The body is not a JSON object in UTF-8, or is nested too deeply.
@@ -693,7 +693,7 @@ export type EventType = "comment" | "follow" | "follow_approved" | "follow_reque
 export type EventsRequest = EventRequest | EventBatchRequest;
 export type EventsResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -721,7 +721,7 @@ export type IceServer = {
 };
 export type IceServersResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -738,7 +738,7 @@ export type IdentityTokenRequest = {
 };
 export type IdentityTokenResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -758,7 +758,7 @@ export type IntrospectRequest = {
 };
 export type IntrospectResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -860,7 +860,7 @@ export type LoginRequest = {
 export type LoginResponse = SignInResponse | TwoStepRequiredResponse;
 export type MeResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -948,7 +948,7 @@ export type MessageDeletedData = {
 };
 export type MessageDeletedResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -971,7 +971,7 @@ export type MessageReplyData = {
 };
 export type MessageResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -980,7 +980,7 @@ export type MessageResponse = {
 };
 export type MessagesResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -991,7 +991,7 @@ export type MessagesResponse = {
 };
 export type NoticeResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1012,7 +1012,7 @@ export type Notification = {
     actor: Person;
     /** @description What a tap opens. */
     target: NotificationTarget;
-    /** @description How many events or people this stands for. */
+    /** @description How many events this stands for. */
     count: number;
     /**
      * Format: date-time
@@ -1032,7 +1032,7 @@ export type NotificationData = {
 };
 export type NotificationDeletedResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1048,7 +1048,7 @@ export type NotificationDeletedResponse = {
 };
 export type NotificationReadResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1090,7 +1090,7 @@ export type NotificationTargetType = "post" | "user" | "conversation" | NewerVal
 export type NotificationType = "post_like" | "comment" | "reply" | "follow" | "follow_request" | "follow_approved" | "message" | NewerValue;
 export type NotificationsReadResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1103,7 +1103,7 @@ export type NotificationsReadResponse = {
 };
 export type NotificationsResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1118,7 +1118,7 @@ export type NotificationsResponse = {
 };
 export type OkResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1156,7 +1156,7 @@ export type OwnAccount = {
 };
 export type PasswordChangedResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1228,7 +1228,7 @@ export type Preferences = {
 };
 export type PreferencesResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1262,7 +1262,7 @@ export type Privacy = {
 };
 export type PrivacyResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1306,7 +1306,7 @@ export type ProfileData = {
 };
 export type ProfileResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1347,9 +1347,9 @@ export type ReactRequest = {
 export type Reaction = {
     /** @description The emoji. */
     emoji: string;
-    /** @description How many events or people this stands for. */
+    /** @description How many users react with it. */
     count: number;
-    /** @description The users. */
+    /** @description The users who react with it. */
     user_ids: number[];
 };
 export type ReactionRequest = {
@@ -1372,7 +1372,7 @@ export type ReactionsReplyData = {
 };
 export type ReactionsResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1423,7 +1423,7 @@ export type RecoveryCodeRequest = {
 };
 export type RecoveryCodesResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1432,7 +1432,7 @@ export type RecoveryCodesResponse = {
 };
 export type RecoverySignInResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1484,7 +1484,7 @@ export type ReportRequest = {
 };
 export type ReportResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1527,7 +1527,7 @@ export type ResyncData = {
 export type ResyncReason = "epoch" | "too_old" | "ahead" | NewerValue;
 export type SearchEverywhereResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1540,7 +1540,7 @@ export type SearchEverywhereResponse = {
 };
 export type SearchResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1562,7 +1562,7 @@ export type SecurityChange = {
 };
 export type SecurityChangesResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1718,7 +1718,7 @@ export type ServerEvent = {
 export type ServerEventType = "account.created" | "account.verified" | "account.updated" | "account.blocked" | "account.unblocked" | "account.deletion_scheduled" | "account.deletion_cancelled" | "account.erased" | "session.created" | "session.ended" | "message.created" | "message.updated" | "message.deleted" | "report.created" | "report.closed" | "call.ended" | "block.created" | "block.removed" | NewerValue;
 export type ServerEventsResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1750,7 +1750,7 @@ export type ServerMessageRequest = {
 };
 export type ServerMessageResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1775,7 +1775,7 @@ export type ServerSessionRequest = {
 };
 export type ServerSessionResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1836,7 +1836,7 @@ export type ServerUser = {
 };
 export type ServerUserResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1847,7 +1847,7 @@ export type ServerUserResponse = {
 export type ServerUserStatus = "active" | "unverified" | "blocked" | "deletion_scheduled";
 export type ServerUsersResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1887,7 +1887,7 @@ export type Session = {
 };
 export type SessionsEndedResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1896,7 +1896,7 @@ export type SessionsEndedResponse = {
 };
 export type SessionsResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1926,7 +1926,7 @@ export type SetPreferencesRequest = {
 };
 export type SignInResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1983,7 +1983,7 @@ export type StartConversationRequest = {
 };
 export type TestPushResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -1992,7 +1992,7 @@ export type TestPushResponse = {
 };
 export type TokenResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -2030,7 +2030,7 @@ export type TrustedDevice = {
 };
 export type TrustedDevicesResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -2081,7 +2081,7 @@ export type TwoStepRequest = {
 };
 export type TwoStepRequiredResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -2097,7 +2097,7 @@ export type TwoStepRequiredResponse = {
 };
 export type TwoStepResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -2115,7 +2115,7 @@ export type TwoStepResponse = {
 };
 export type TwoStepStatusResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -2150,7 +2150,7 @@ export type TypingRequest = {
 };
 export type UnreadCountsResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -2190,7 +2190,7 @@ export type UpdateProfileRequest = {
 };
 export type UserResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
@@ -2199,7 +2199,7 @@ export type UserResponse = {
 };
 export type UsersResponse = {
     /**
-     * @description `true` in every reply of a request that succeeded.
+     * @description `true` in every response to a request that succeeded.
      * @constant
      */
     ok: true;
