@@ -5127,7 +5127,7 @@ function Sidebar({ id, isHit }) {
   return html`<div class="side" ref=${pane} onKeyDown=${onKeyDown}>
     <header class="side-head"><${Heading} tabindex="-1">${t("Chats")}<//>
       <div class="search-box"><${Icon} name="search" size=${20} />
-        <input type="search" class="input" aria-label=${t("Search people")} maxlength=${LIMITS.searchLength} placeholder=${t("People and messages")} autocomplete="off" value=${query} onInput=${(event) => setQuery(event.target.value)} /></div></header>
+        <input type="search" class="input" aria-label=${t("Search people")} maxlength=${LIMITS.searchLength} placeholder=${t("Search")} autocomplete="off" value=${query} onInput=${(event) => setQuery(event.target.value)} /></div></header>
     <div ref=${list} class="side-scroll" role="group" aria-label=${t("Chats")} tabindex="-1" onScroll=${loadNear}>
       ${
         query.trim()
