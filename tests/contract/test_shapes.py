@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
+from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.renderers import JSONRenderer
 from rest_framework.serializers import BaseSerializer, ListSerializer
@@ -37,6 +38,7 @@ def test_each_shape_renders_exactly_what_it_declares(alice, bob, charlie, as_ali
     device, _ = trusted_devices.remember_device(user=alice, device_name="Laptop")
     as_alice.upload("/api/v1/profile/avatar", method="PUT", status=200, file=upload())
     alice.refresh_from_db()
+    alice.password_changed_at = timezone.now()
     conversation_id = conversation_of(alice, bob)
     path = f"/api/v1/messages/conversations/{conversation_id}"
     phone = phone_of(alice)
@@ -75,6 +77,10 @@ def test_each_shape_renders_exactly_what_it_declares(alice, bob, charlie, as_ali
         *((users.BlockSerializer, users.BlockSerializer.render(row)) for row in blocked),
         (security.SessionSerializer, security.SessionSerializer.render(session, current=session)),
         (security.TrustedDeviceSerializer, security.TrustedDeviceSerializer.render(device)),
+        *(
+            (security.SecurityChangeSerializer, security.SecurityChangeSerializer.render(change))
+            for change in accounts.security_changes(alice)
+        ),
         (security.TwoStepStatusReply, security.TwoStepStatusReply.render(alice, codes_left=0)),
         *((MessageOutput, MessageOutput.render(message, alice.id)) for message in messages),
         (ReactionsReply, ReactionsReply.render(messages[1].reactions)),
