@@ -2,6 +2,7 @@
 
 from email.utils import parseaddr
 from functools import cache
+from threading import Lock
 from typing import Any, cast
 
 from django.conf import settings
@@ -58,9 +59,18 @@ def address() -> str:
     return reverse("realtime:schema").removesuffix("/schema")
 
 
-@cache
+# drf-spectacular loads its parts when they are first used, and fails if another thread does so at the same time.
+_building = Lock()
+
+
 def document() -> dict[str, Any]:
     """The whole document without the server's address."""
+    with _building:
+        return _document()
+
+
+@cache
+def _document() -> dict[str, Any]:
     with translation.override("en"):
         shapes = _Shapes()
         messages = _messages(shapes)

@@ -1,6 +1,9 @@
 """The document describes what is there: no frame without a schema, no schema without a frame."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -10,6 +13,7 @@ from realtime.socket_commands import OWN_COMMANDS
 from realtime.socket_events import EPHEMERAL
 from tests.factories import sign_in
 from tests.realtime.asyncapi import hold, validator
+from tests.server import ROOT
 
 
 def refs(value):
@@ -108,3 +112,27 @@ def test_every_close_code_is_listed():
     codes = {row["code"] for row in document()["channels"]["realtime"]["x-close-codes"]}
     assert codes == {4400, 4401, 4403, 4408, 4409, 4429, 4503}
     assert all(row["meaning"] and row["remedy"] for row in document()["channels"]["realtime"]["x-close-codes"])
+
+
+BUILD_AT_ONCE = """
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+import django
+django.setup()
+from realtime import asyncapi
+together = Barrier(6)
+def build(_):
+    together.wait()
+    return asyncapi.document()
+with ThreadPoolExecutor(6) as pool:
+    documents = list(pool.map(build, range(6)))
+assert all(document is documents[0] for document in documents)
+"""
+
+
+def test_requests_that_want_it_first_at_the_same_time_get_it():
+    """As the search of the documentation does when someone types into it right after the start of the server."""
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings"}
+    command = [sys.executable, "-W", "ignore", "-c", BUILD_AT_ONCE]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=100)
+    assert done.returncode == 0, done.stderr
