@@ -82,7 +82,7 @@ def test(options: argparse.Namespace) -> int:
         failed += [f"left out: {part}" for part in left_out]
     # Not every system has it among its packages.
     if not any(shutil.which(name) for name in FIREFOX):
-        left_out.append("the walk in Firefox: no Firefox (apt-get install firefox-esr)")
+        left_out.append("the tests in Firefox: no Firefox (apt-get install firefox-esr)")
     say()
     for name, _, last in ended:
         say(f"{name}: {last}")

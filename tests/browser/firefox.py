@@ -168,7 +168,8 @@ def firefox():
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
         process(Path(folder)) as address,
-        connect(address, max_size=None, open_timeout=START_SECONDS) as socket,
+        # Without pings: their answers wait behind events that no test has read yet.
+        connect(address, max_size=None, open_timeout=START_SECONDS, ping_interval=None) as socket,
     ):
         yield Firefox(socket)
 
@@ -253,6 +254,11 @@ class Window:
         ]
         self.order("input.performActions", actions=[{"type": "pointer", "id": "mouse", "actions": actions}])
 
+    def wheel(self, element, down):
+        origin = {"type": "element", "element": element}
+        actions = [{"type": "scroll", "x": 0, "y": 0, "deltaX": 0, "deltaY": down, "origin": origin}]
+        self.order("input.performActions", actions=[{"type": "wheel", "id": "wheel", "actions": actions}])
+
     def press(self, role, name):
         self.click(self.find(role, name))
 
@@ -296,6 +302,8 @@ def local(value):
 
 def remote(value):
     kind = value["type"]
+    if kind == "node":
+        return {"sharedId": value["sharedId"]}
     if kind == "array":
         return [remote(one) for one in value.get("value", [])]
     if kind == "object":

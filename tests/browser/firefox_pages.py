@@ -13,11 +13,12 @@ SIGN_IN = """async (email, password) => {
 }"""
 STATUS = "async () => (await import('/static/app/client.js')).parley.status"
 ONLINE = f"async () => (await ({STATUS})()) === 'online'"
-# A stop of the Tab key that says nothing: Firefox stops at each box that scrolls.
-NAMELESS = """() => [...document.querySelectorAll("*")].filter((element) => {
-  const scrolls = /auto|scroll/.test(getComputedStyle(element).overflowY) && element.scrollHeight > element.clientHeight;
-  return scrolls && element.tabIndex < 0 === false && !element.getAttribute("aria-label") && !element.matches("textarea, #content");
-}).map((element) => element.className)"""
+# What the Tab key has reached, unless that says what it is: Firefox stops at each box that scrolls.
+NAMELESS = """() => {
+  const stop = document.activeElement;
+  const isNamed = stop.getAttribute("role") && (stop.getAttribute("aria-label") || stop.getAttribute("aria-labelledby"));
+  return isNamed || stop.matches("body, article[aria-label], a, button, input, textarea, select, summary") ? "" : stop.outerHTML.slice(0, 100);
+}"""
 SIDEWAYS = "() => document.documentElement.scrollWidth - innerWidth"
 # The picture of the other one moves.
 MOVING = """async () => {
@@ -72,3 +73,13 @@ def picture(path, size=(320, 200), colour=(40, 90, 160), kind="JPEG"):
     Image.new("RGB", size, colour).save(file, kind)
     path.write_bytes(file.getvalue())
     return path
+
+
+def nameless_stops(window, tabs=24):
+    """Of the Tab key, from where the focus is."""
+    window.show()
+    stops = []
+    for _ in range(tabs):
+        window.type("Tab")
+        stops.append(window.run(NAMELESS))
+    return [stop for stop in stops if stop]

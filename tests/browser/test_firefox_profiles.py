@@ -7,7 +7,8 @@ from PIL import Image, ImageStat
 
 from tests.browser.client_pages import demo_people
 from tests.browser.firefox import needs_firefox
-from tests.browser.firefox_pages import NAMELESS, SIDEWAYS, enter, unique, visit, write
+from tests.browser.firefox_pages import SIDEWAYS, enter, unique, visit, write
+from tests.waiting import wait_for
 
 pytestmark = [needs_firefox, pytest.mark.once, pytest.mark.timeout(240)]
 
@@ -163,7 +164,7 @@ def test_large_letters_fit(fox, fox_server, fox_chat, kind):
             fox.itself(ZOOM_TEXT, 2)
         # 56 pixels without either.
         window.until("() => document.querySelector('nav.rail a').offsetHeight > 64")
-        for found in (RAIL, CUT, SHORT_NAMES, NAMELESS):
+        for found in (RAIL, CUT, SHORT_NAMES):
             assert window.run(found) == []
         assert window.run(SEARCH_ICON) < 2
         assert window.run(LINE_CUT) < 1
@@ -189,3 +190,27 @@ def test_the_first_emoji_stand_in_one_line_beside_a_scroll_bar(fox, fox_server, 
         # It takes room, unlike in the other tests.
         assert window.run(SCROLL_BAR) > 4
         assert window.run(LINES) == 1
+
+
+OPEN_PRIVATE = "(address) => { window.openTrustedLinkIn(address, 'window', { private: true }); }"
+IS_PRIVATE = """() => [...Services.wm.getEnumerator("navigator:browser")].some(
+  (one) => one.PrivateBrowsingUtils.isWindowPrivate(one))"""
+
+
+def test_a_private_window_with_strict_protection_keeps_the_sign_in_over_a_reload(fox, fox_server, fox_people, fox_chat):
+    with fox.preferences({"browser.contentblocking.category": "strict"}):
+        before = {one.context for one in fox.windows()}
+        fox.itself(OPEN_PRIVATE, f"{fox_server.base}/docs/")
+        window = wait_for(lambda: [one for one in fox.windows() if one.context not in before], what="the window")[0]
+        window.css("h1")
+        sign_in_by_form(window, fox_server, "Alice")
+        assert window.all("alert") == []
+        visit(window, f"{fox_server.base}/app/chats/{fox_chat}")
+        text, answer = unique("in private"), unique("heard")
+        write(window, text)
+        fox_people["Bob"].send(fox_chat, answer)
+        for words in (text, answer):
+            window.sees(words, "article")
+        window.reload()
+        window.sees(answer, "article")
+        assert fox.itself(IS_PRIVATE)
