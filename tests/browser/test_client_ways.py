@@ -296,6 +296,9 @@ def test_a_search_that_failed_offline_is_made_again_with_the_connection(windows,
     expect(alice.conversation("Bob Baker").get_by_role("link")).to_be_visible()
     alice.context.set_offline(True)
     alice.page.get_by_role("searchbox", name="Search people").fill("bak")
+    expect(alice.page.get_by_role("heading", name="Messages")).to_be_visible()
+    # Neither search says "Searching…" any longer: both have failed, and it is said once.
+    expect(alice.page.locator(".side").get_by_text("Searching")).to_have_count(0)
     expect(alice.page.locator(".side").get_by_text("The server cannot be reached.")).to_be_visible()
     alice.context.set_offline(False)
     expect(alice.page.get_by_role("list", name="People").get_by_role("listitem")).to_have_count(1)
