@@ -24,7 +24,7 @@ function History() {
   return html`<main class="page calls"><h1 tabindex="-1">${t("Calls")}</h1>
     ${error && html`<${Retry} error=${error} onRetry=${load} />`}
     ${!calls && !error && html`<${Loading} />`}
-    ${calls?.length === 0 && html`<p class="muted">${t("No calls yet. Open a conversation to call someone.")}</p>`}
+    ${calls?.length === 0 && !error && html`<p class="muted">${t("No calls yet. Open a conversation to call someone.")}</p>`}
     ${
       calls?.length > 0 &&
       html`<ul class="rows card" aria-label=${t("Calls")}>${calls

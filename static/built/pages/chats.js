@@ -4964,8 +4964,7 @@ function useAsked(query, wait, ask) {
 
 const askPeople = (q, signal) => parley.messages.searchUsers({ q, limit: 30 }, { signal });
 
-function People({ query }) {
-  const { found, error } = useAsked(query, WAIT_MS, askPeople);
+function People({ query, asked: { found, error } }) {
   if (error) return html`<p class="side-note danger-text">${errorText(error)}</p>`;
   if (!found) return html`<p class="side-note muted">${t("Searching…")}</p>`;
   const { users } = found;
@@ -5001,8 +5000,8 @@ function Excerpt({ body, query }) {
   return html`${start > 0 && "…"}${marked(text.slice(start), query)}`;
 }
 
-function Messages({ query, heading: Heading }) {
-  const { found, error, setFound } = useAsked(query, LONG_WAIT_MS, askMessages);
+// `isTold`: the reason of an error stands above already.
+function Messages({ query, heading: Heading, asked: { found, error, setFound }, isTold }) {
   const [isLoading, setLoading] = d(false);
   const people = useStore(store.conversations, ({ byId }) => byId);
   A(() => {
@@ -5022,7 +5021,7 @@ function Messages({ query, heading: Heading }) {
   };
   const hits = found?.messages.filter((message) => people[message.conversation_id]) ?? [];
   return html`<section aria-labelledby="found-messages"><${Heading} id="found-messages" class="side-heading">${t("Messages")}<//>
-    ${error && html`<p class="side-note danger-text">${errorText(error)}</p>`}
+    ${error && !isTold && html`<p class="side-note danger-text">${errorText(error)}</p>`}
     ${!found && !error && html`<p class="side-note muted">${t("Searching…")}</p>`}
     ${found && found.messages.length === 0 && html`<p class="side-note muted" aria-live="polite">${t("No messages found")}</p>`}
     <ul class="entries" aria-labelledby="found-messages" aria-busy=${found?.query !== query}>${hits.map((message) => {
@@ -5038,7 +5037,11 @@ function Messages({ query, heading: Heading }) {
 }
 
 function Found({ query, heading }) {
-  return html`<${People} query=${query} /><${Messages} query=${query} heading=${heading} />`;
+  const people = useAsked(query, WAIT_MS, askPeople);
+  const messages = useAsked(query, LONG_WAIT_MS, askMessages);
+  const isTold = people.error && messages.error && errorText(people.error) === errorText(messages.error);
+  return html`<${People} query=${query} asked=${people} />
+    <${Messages} query=${query} heading=${heading} asked=${messages} isTold=${isTold} />`;
 }
 
 // The left pane: the search, conversations.
