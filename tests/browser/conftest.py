@@ -124,7 +124,7 @@ def fox_program():
 def fox(fox_program):
     """No page may complain, unless the test has said what about. What a test opens is closed after it."""
     before = {window.context for window in fox_program.windows()}
-    for notes in (fox_program.complaints, fox_program.expected, fox_program.lost):
+    for notes in (fox_program.complaints, fox_program.expected, fox_program.asked, fox_program.lost):
         notes.clear()
     yield fox_program
     complaints = fox_program.unexpected()

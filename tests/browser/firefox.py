@@ -51,6 +51,7 @@ KEYS = {
 }
 LIVE_EVENTS = [
     "log.entryAdded",
+    "network.beforeRequestSent",
     "network.responseCompleted",
     "network.fetchError",
     "browsingContext.userPromptOpened",
@@ -74,7 +75,8 @@ class Firefox:
         self.socket = socket
         self.number = 0
         self.complaints: list[str] = []
-        # The addresses that could not be loaded.
+        # The addresses that were wanted, and those of them that could not be loaded.
+        self.asked: list[str] = []
         self.lost: list[str] = []
         # Patterns of complaints that belong to the test.
         self.expected: list[str] = []
@@ -97,6 +99,8 @@ class Firefox:
     def hear(self, method, params):
         if method == "log.entryAdded" and params["level"] in {"error", "warn"}:
             self.complaints.append(f"{params['text']} {params.get('stackTrace') or ''}")
+        elif method == "network.beforeRequestSent":
+            self.asked.append(params["request"]["url"])
         elif method == "network.responseCompleted" and params["response"]["status"] >= 400:
             self.complaints.append(f"{params['response']['status']} {params['request']['url']}")
         elif method == "network.fetchError":
