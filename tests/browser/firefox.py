@@ -106,6 +106,12 @@ class Firefox:
         elif method == "network.fetchError":
             self.lost.append(params["request"]["url"])
 
+    def has_lost(self, part):
+        """Whether an address with this part could not be loaded."""
+        # What has happened by now arrives before the reply.
+        self.order("session.status")
+        return any(part in address for address in self.lost)
+
     def unexpected(self):
         return [text for text in self.complaints if not any(re.search(pattern, text) for pattern in self.expected)]
 
