@@ -44,6 +44,7 @@ def test_mute_block_and_report_are_there(page):
     profile_of(page).get_by_role("button", name="Block").click()
     question = page.page.get_by_role("alertdialog")
     question.get_by_role("button", name="Block").click()
+    expect(page.page.get_by_role("textbox", name="Message")).to_have_count(0)
     profile = profile_of(page)
     expect(profile.get_by_role("button", name="Unblock")).to_be_visible()
     # As long as the block lasts, neither sees what the other says about themselves.
