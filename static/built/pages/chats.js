@@ -3872,6 +3872,8 @@ const PRESS_MS = 500;
 const SLOP = 10;
 const REPLY_AT = 56;
 const FARTHEST = 72;
+// A browser sends the click of a finger up to so much later than its end.
+const CLICK_MS = 400;
 // From there the system goes back a page.
 const EDGE = 24;
 
@@ -3888,6 +3890,8 @@ function move(article, by) {
 function useGestures(onReply) {
   // The finger: where it came down, on what, and what has become of it.
   const finger = T(null);
+  // Until then a click is that of a finger that has acted already.
+  const clickUntil = T(0);
   const forget = () => {
     if (!finger.current) return;
     clearTimeout(finger.current.timer);
@@ -3909,6 +3913,7 @@ function useGestures(onReply) {
     const article = event.target.closest("article[data-message-id]");
     const isOne = event.isPrimary && event.pointerType === "touch";
     forget();
+    clickUntil.current = 0;
     if (!article || !isOne || event.target.closest("a, .popup, .icon-button, .reaction") || isSelecting()) return;
     finger.current = { article, x: event.clientX, y: event.clientY, by: 0, timer: setTimeout(press, PRESS_MS) };
   };
@@ -3932,14 +3937,14 @@ function useGestures(onReply) {
   };
   const onPointerUp = () => {
     const now = finger.current;
-    // Until its click is here, which is meant for nothing below the finger.
-    if (now?.isPressed || now?.isSwiping) setTimeout(() => finger.current === now && forget());
-    else forget();
+    if (now?.isPressed || now?.isSwiping) clickUntil.current = performance.now() + CLICK_MS;
+    forget();
     if (now?.isSwiping && now.by >= REPLY_AT && !isSelecting()) onReply(Number(now.article.dataset.messageId));
   };
   const onClickCapture = (event) => {
-    const { isPressed, isSwiping } = finger.current ?? {};
-    if (!(isPressed || isSwiping) || !event.isTrusted) return;
+    // A click of the keyboard has no place.
+    if (performance.now() > clickUntil.current || !event.isTrusted || event.detail === 0) return;
+    clickUntil.current = 0;
     event.preventDefault();
     event.stopPropagation();
   };
