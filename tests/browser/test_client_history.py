@@ -73,6 +73,16 @@ def test_a_thousand_messages(server, empty_chromium):
     page.get_by_role("button", name="Jump to latest").click()
     expect(window.article("an answer")).to_be_in_viewport()
 
+    # Nor does the way back stop at what was passed in steps of a little more than a window.
+    window.log.hover()
+    for _ in range(4):
+        page.mouse.wheel(0, -900)
+        page.wait_for_timeout(200)
+    page.get_by_role("button", name="Jump to latest").click()
+    page.wait_for_function(
+        "() => { const log = document.querySelector('[role=log]'); return log.scrollHeight - log.scrollTop - log.clientHeight < 4; }"
+    )
+
     window.log.hover()
     beginning = page.get_by_text("This is the beginning of the conversation.")
     seen = []

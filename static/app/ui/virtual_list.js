@@ -163,6 +163,8 @@ export class VirtualList extends Component {
   // To the end from anywhere: the last rows are drawn first.
   goToEnd() {
     const { length } = this.props.rows;
+    // Nothing on the way has to be seen.
+    this.firstNew = null;
     if (this.state.end >= length) {
       this.toEnd();
       this.updateRange();
