@@ -91,11 +91,12 @@ def security_changes(user: User) -> list[SecurityChange]:
     Of the password, the second password and the recovery codes it is the last change; of the address, those that are not
     yet purged.
     """
-    changes = []
+    # One undo takes back several changes of the address at one time.
+    changes: set[SecurityChange] = set()
 
     def add(type_: str, at: datetime | None) -> None:
         if at is not None:
-            changes.append(SecurityChange(type_, at))
+            changes.add(SecurityChange(type_, at))
 
     second_at = user.second_password_changed_at
     add("password_changed", user.password_changed_at)

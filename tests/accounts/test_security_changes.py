@@ -54,6 +54,15 @@ def undo(client, user):
     go(undo_link(old))
 
 
+def undo_two(client, user):
+    old = user.email
+    move(client, user)
+    link = undo_link(old)
+    user.refresh_from_db()
+    move(client, user, "third.alice@example.org")
+    go(link)
+
+
 WAYS = {
     "nothing": (lambda client, user: None, []),
     "password changed": (change_password, ["password_changed"]),
@@ -67,6 +76,7 @@ WAYS = {
     "address asked for": (begin, []),
     "address changed": (move, ["email_changed"]),
     "address undone": (undo, ["email_change_undone", "email_changed"]),
+    "two addresses undone by one link": (undo_two, ["email_change_undone", "email_changed", "email_changed"]),
 }
 
 
