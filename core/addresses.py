@@ -21,8 +21,8 @@ _AT_JOINERS = re.compile("([\u200c\u200d])")
 _STRAY_JOINER = re.compile("(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])")
 # A capital İ in lower case has a dot above the dot of the letter, which is not drawn.
 _SECOND_DOT = re.compile("(?<=[ij])\u0307")
-# What people write in one word with Latin letters, by the first word of the characters' names. Beside Latin letters, those of all
-# other scripts are taken for Latin ones.
+# Scripts that people write in one word with Latin letters, by the first word of the characters' names. Beside Latin letters,
+# those of all other scripts are taken for Latin ones.
 _BESIDE_LATIN = frozenset(
     {"LATIN", "COMBINING", "CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO"}
 )

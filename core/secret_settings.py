@@ -21,7 +21,7 @@ class SecretSetting:
     hint: str
 
     def is_short(self) -> bool:
-        # White space at the ends is no part of a secret.
+        # White space at the ends is not part of a secret.
         return any(secret and len(secret.strip().encode()) < self.least_bytes for secret in self.secrets())
 
 

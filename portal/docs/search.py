@@ -17,7 +17,7 @@ SHOWN = 20
 EXCERPT = 160
 _WORD = re.compile(r"\w+")
 _MARKS = re.compile(r"^```\w*$|[`*#|>\[\]]|\(/[^)]*\)|^-+$", re.MULTILINE)
-# What readers call a thing → the words of these pages.
+# A term of readers → the words of these pages.
 SYNONYMS = {
     "2fa": "two step",
     "mfa": "two step",

@@ -1,5 +1,5 @@
 """A backup is restored, or a copy of the database takes over, while clients are on line: they go on with the tokens that they
-have, also with those that are newer than the database, and nobody is warned of a theft."""
+have, also with those that are newer than the database, and no mail warns of a theft."""
 
 import subprocess
 import sys

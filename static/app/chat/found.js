@@ -75,7 +75,7 @@ async function askMessages(q, signal, cursor = null) {
 function Excerpt({ body, query }) {
   const placeIn = (line) => line.toLowerCase().indexOf(query.toLowerCase());
   const plain = plainText(body).replace(/\s+/g, " ");
-  // What was searched for may be one of the marks.
+  // The query may be one of the marks.
   const text = placeIn(plain) < 0 ? body.replace(/\s+/g, " ") : plain;
   const at = placeIn(text);
   if (at < 0) return text;

@@ -50,7 +50,7 @@ export async function loadSecurity() {
       Promise.all([parley.auth.sessionsList(), parley.auth.securityChanges()]),
     );
     const signIns = byDevice(sessions.filter((session) => !session.is_current));
-    // A type may have several changes, but not at one time.
+    // A type may have several changes, each at another time.
     const named = changes.map((change) => ({ ...change, id: `${change.type}-${change.created_at}` }));
     security.set({ signIns, changes: named, error: null });
   } catch (error) {

@@ -4998,7 +4998,7 @@ async function askMessages(q, signal, cursor = null) {
 function Excerpt({ body, query }) {
   const placeIn = (line) => line.toLowerCase().indexOf(query.toLowerCase());
   const plain = plainText(body).replace(/\s+/g, " ");
-  // What was searched for may be one of the marks.
+  // The query may be one of the marks.
   const text = placeIn(plain) < 0 ? body.replace(/\s+/g, " ") : plain;
   const at = placeIn(text);
   if (at < 0) return text;
@@ -5367,7 +5367,7 @@ async function loadSecurity() {
       Promise.all([parley.auth.sessionsList(), parley.auth.securityChanges()]),
     );
     const signIns = byDevice(sessions.filter((session) => !session.is_current));
-    // A type may have several changes, but not at one time.
+    // A type may have several changes, each at another time.
     const named = changes.map((change) => ({ ...change, id: `${change.type}-${change.created_at}` }));
     security.set({ signIns, changes: named, error: null });
   } catch (error) {
