@@ -21,6 +21,15 @@ NOTE_MOTION = """
   };
   for (const type of ["transitionrun", "animationstart"]) document.addEventListener(type, note, true);
 """
+# How often a row comes, goes or changes within a second.
+REDRAWN = """async () => {
+  let count = 0;
+  const watcher = new MutationObserver((records) => { count += records.length; });
+  watcher.observe(document.querySelector("[role=log]"), { childList: true, subtree: true, attributes: true });
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  watcher.disconnect();
+  return count;
+}"""
 FOREVER = "() => document.getAnimations().filter((row) => row.effect.getComputedTiming().endTime > 1).length"
 
 
@@ -64,3 +73,17 @@ def test_motion_follows_the_preference_of_the_reader(windows, people, chat, pref
     for route in held:
         route.continue_()
     assert bool(seen) is moves, seen
+
+
+def test_a_long_conversation_stands_still_without_motion(windows, people, chat):
+    """A size that a transition holds back by a frame would be measured wrong: rows would come and go for ever."""
+    alice = windows("Alice", reduced_motion="reduce")
+    for number in range(150):
+        people["Bob"].send(chat, f"{number} {'along the river ' * (number % 9)}")
+    alice.open_chat(chat)
+    expect(alice.page.get_by_text("Unread messages")).to_be_in_viewport()
+    for _ in range(6):
+        alice.page.wait_for_timeout(600)
+        assert alice.page.evaluate(REDRAWN) == 0
+        alice.log.hover()
+        alice.page.mouse.wheel(0, 700)
