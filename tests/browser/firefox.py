@@ -264,6 +264,11 @@ class Window:
         ]
         self.order("input.performActions", actions=[{"type": "pointer", "id": "mouse", "actions": actions}])
 
+    def wheel(self, element, down):
+        origin = {"type": "element", "element": element}
+        actions = [{"type": "scroll", "x": 0, "y": 0, "deltaX": 0, "deltaY": down, "origin": origin}]
+        self.order("input.performActions", actions=[{"type": "wheel", "id": "wheel", "actions": actions}])
+
     def press(self, role, name):
         self.click(self.find(role, name))
 

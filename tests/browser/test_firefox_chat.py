@@ -1,12 +1,15 @@
 """Writing, reading and pictures in Firefox, and what the keyboard meets there."""
 
 import base64
+import subprocess
+import sys
 
 import pytest
 
 from tests.browser.client_pages import DROP
 from tests.browser.firefox import needs_firefox
 from tests.browser.firefox_pages import AT_END, nameless_stops, picture, sign_in, unique, visit, write
+from tests.server import ROOT
 
 pytestmark = [needs_firefox, pytest.mark.once, pytest.mark.timeout(240)]
 
@@ -159,6 +162,59 @@ def test_the_question_about_notifications_covers_nothing(fox, fox_server, fox_ch
     alice.press("button", "Not now")
     alice.until("() => !document.querySelector('.notify-hint')")
     fox.order("script.removePreloadScript", script=script)
+
+
+FILL = """
+from core.database.transactions import unit_of_work
+from messaging.services import messages
+from accounts.models import User
+with unit_of_work():
+    for number in range(1, 401):
+        messages.send(sender=User.objects.get(id={user}), conversation_id={chat}, body=f"Entry {{number}} of many")
+"""
+FIRST = """() => {
+  const log = document.querySelector("[role=log]");
+  const top = log.getBoundingClientRect().top + 1;
+  return [...log.querySelectorAll("article")].find((one) => one.getBoundingClientRect().bottom > top)?.dataset.messageId;
+}"""
+LOG = "document.querySelector('[role=log]')"
+BLANK = f"""() => {{
+  const log = {LOG};
+  const rows = log.querySelector(".log-rows").getBoundingClientRect();
+  const box = log.getBoundingClientRect();
+  return rows.top > box.top + 120 || rows.bottom < box.bottom - 120;
+}}"""
+
+
+def test_the_place_among_four_hundred_messages_is_kept(pair, fox_server, fox_people, fox_chat):
+    alice, _ = pair
+    # The place of the reader is kept where messages arrive in front of them; this is about one who comes later.
+    visit(alice, f"{fox_server.base}/app/calls")
+    code = FILL.format(chat=fox_chat, user=fox_people["Bob"].user["id"])
+    command = [sys.executable, "manage.py", "shell", "-c", code]
+    subprocess.run(command, cwd=ROOT, env=fox_server.environment, check=True, capture_output=True, timeout=120)
+    last = fox_people["Bob"].send(fox_chat, "the last of many")
+    fox_people["Alice"].http.post(f"/messages/conversations/{fox_chat}/read", json={"message_id": last["id"]})
+    visit(alice, f"{fox_server.base}/app/chats/{fox_chat}")
+    alice.sees("the last of many", "article")
+    alice.until(AT_END)
+    log = alice.css("[role=log]")
+    for _ in range(12):
+        alice.wheel(log, -900)
+        assert not alice.run(BLANK)
+    alice.click(log)
+    alice.type("PageUp")
+    alice.until(f"() => {LOG}.scrollHeight - {LOG}.scrollTop > 3000")
+    # Until a scroll by a key has come to rest.
+    still = alice.until(
+        f"async () => {{ const before = ({FIRST})(); await new Promise((done) => setTimeout(done, 300)); return before === ({FIRST})() && before; }}"
+    )
+    fox_people["Bob"].send(fox_chat, unique("while reading above"))
+    alice.find("button", "Jump to latest, 1 new message")
+    assert alice.run(FIRST) == still
+    alice.press("button", "Jump to latest, 1 new message")
+    alice.until(AT_END)
+    alice.sees("while reading above", "article")
 
 
 def test_boxes_that_scroll_are_no_stop_without_a_name(pair, fox, fox_server):

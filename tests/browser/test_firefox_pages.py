@@ -83,9 +83,8 @@ def test_an_open_page_is_accessible_light_and_dark(fox, fox_server, path):
         assert window.run(SIDEWAYS) <= 0
 
 
-def test_forced_colours_keep_the_client_usable_and_less_motion_stops_it(pair, fox, fox_server, fox_people, fox_chat):
+def test_forced_colours_keep_the_client_usable_and_less_motion_stops_it(pair, fox, fox_server, fox_chat):
     alice, bob = pair
-    fox_people["Alice"].http.post(f"/messages/conversations/{fox_chat}/clear", json={}).raise_for_status()
     with fox.preferences({"browser.display.document_color_use": 2, "ui.prefersReducedMotion": 1}):
         visit(alice, f"{fox_server.base}/app/chats/{fox_chat}")
         alice.find("log", "Messages")
