@@ -96,19 +96,17 @@ def conversation(window: Window, messages: int, frames: int, sends: int) -> Iter
 def memory(window: Window, messages: int) -> Iterator[dict[str, Any]]:
     """An hour of a lively chat: messages of both with typing between them; a first part fills what is kept on purpose."""
     page, meter = window.page, Meter(window.page)
-    receive(page, messages // 3)
-    start = meter.heap()
-    receive(page, messages // 3)
-    middle = meter.heap()
-    receive(page, messages // 3)
-    end = meter.heap()
-    for name, size in (("a third", start), ("two thirds", middle), ("all", end)):
+    sizes = []
+    for third in range(3):
+        receive(page, messages // 3, start=third * (messages // 3))
+        sizes.append(meter.heap())
+    for name, size in zip(("a third", "two thirds", "all"), sizes, strict=True):
         yield {
             "work": f"heap after {name} of {messages:,} messages, MB",
             "measured": round(size / 2**20, 1),
             "goal": None,
         }
-    yield {"work": "heap at the end beside the first third", "measured": round(end / start, 2), "goal": 1.1}
+    yield {"work": "heap at the end beside the first third", "measured": round(sizes[2] / sizes[0], 2), "goal": 1.1}
 
 
 @contextmanager
