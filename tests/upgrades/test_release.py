@@ -35,7 +35,9 @@ class Repository:
         # The libraries and programs are those of the tests.
         (folder / ".venv").symlink_to(Path(sys.prefix).resolve(), target_is_directory=True)
         (folder / "var").mkdir()
-        (folder / "var" / "tools").symlink_to(ROOT / "var" / "tools", target_is_directory=True)
+        for name in ("tools", "sdk-tools"):
+            (ROOT / "var" / name).mkdir(parents=True, exist_ok=True)
+            (folder / "var" / name).symlink_to(ROOT / "var" / name, target_is_directory=True)
         self.change_log = folder / "CHANGELOG.md"
         text = self.change_log.read_text()
         beginning = f"## {UNRELEASED}\n"
