@@ -70,7 +70,7 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--all", action="store_true", help="a part that this machine cannot run is a failure")
     one.add_argument("--full", action="store_true", help="the long run: every fault and guess in full size (an hour)")
     one.add_argument("--no-lint", action="store_true", help="tests only")
-    one.add_argument("--jobs", type=int, choices=[1, 2], help="parts that run at the same time (2; with --full 1)")
+    one.add_argument("--jobs", type=int, choices=[1, 2, 3], help="parts that run at the same time (3; with --full 1)")
 
     one = commands.add_parser("check", help="format, style, layers, types and the client's sources: seconds")
     one.set_defaults(action=checked)

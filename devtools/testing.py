@@ -20,16 +20,18 @@ from devtools.environment import PYTHON, ROOT, say, setup
 
 # The environment variables that set the size of the tests.
 FULL_SIZES = {"FULL": "1", "FUZZ": "10000"}
-# Independent parts of the tests, the longest first, so that both cores are busy to the end. Two run at the same time,
-# because each waits a lot and mostly uses one core. The tests without the database (the marker `once`) are two parts.
+# Independent parts of the tests, the longest first. Three run at the same time: each waits for servers and browsers much
+# of the time. The tests without the database (the marker `once`) are three parts.
 SQLITE, POSTGRES = "SQLite + memory", "PostgreSQL + Redis"
 PARTS = (
     ("browser, once", SQLITE, "browser"),
-    ("other, once", SQLITE, "once"),
     (POSTGRES, POSTGRES, "each"),
+    ("other, once", SQLITE, "once"),
     (SQLITE, SQLITE, "each"),
+    ("Firefox, once", SQLITE, "firefox"),
     ("the fleet", POSTGRES, "fleet"),
 )
+AT_ONCE = 3
 NO_TESTS = 5  # pytest's exit code when it found no tests
 
 
@@ -67,7 +69,7 @@ def test(options: argparse.Namespace) -> int:
             del parts[name]
     sizes = FULL_SIZES if options.full else {}
     # Faults in full size measure times, so nothing else runs beside them.
-    jobs = options.jobs or (1 if options.full else 2)
+    jobs = options.jobs or (1 if options.full else AT_ONCE)
     ended = []
     with ThreadPoolExecutor(jobs) as pool:
         runs = [PytestRun(name, options.pytest, sizes | env, pool) for name, env in parts.items()]

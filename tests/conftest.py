@@ -17,8 +17,8 @@ from tests.server import ON_POSTGRES
 def pytest_collection_modifyitems(config, items):
     """What does not touch the database under test runs once: not on PostgreSQL, unless `PART` asks for it.
 
-    `PART` splits the tests for runs side by side: "each" has those for every database, "browser" and "once" the others,
-    "fleet" those that have a PostgreSQL and a Redis of their own.
+    `PART` splits the tests for runs side by side: "each" has those for every database, "browser", "firefox" and "once"
+    the others, "fleet" those that have a PostgreSQL and a Redis of their own.
     """
     for item in items:
         for name in markers_of(item):
@@ -47,7 +47,9 @@ def part_of(item):
     folder = item.path.parent.name
     if not item.get_closest_marker("once"):
         return "fleet" if folder == "fleet" else "each"
-    return "browser" if folder == "browser" else "once"
+    if folder != "browser":
+        return "once"
+    return "firefox" if item.path.name.startswith("test_firefox_") else "browser"
 
 
 @pytest.fixture(scope="session")
