@@ -173,8 +173,9 @@ def test_a_conversation_that_is_not_in_the_list(talk):
       const { conversations } = state.alice.store;
       const row = await conversations.loadOne(state.talk);
       const same = await conversations.start(state.bob.session.userId);
+      const isShown = same === conversations.getSnapshot().byId[state.talk];
       const gone = await conversations.loadOne(999999).catch(({ code }) => code);
-      return [row.id === state.talk, same === row, conversations.getSnapshot().conversations, gone];
+      return [row.id === state.talk, isShown, conversations.getSnapshot().conversations, gone];
     """) == [True, True, None, "conversation_not_found"]
 
 
@@ -185,6 +186,21 @@ def test_a_conversation_is_started_while_the_list_is_read_anew(people):
       state.alice.emit("reload", { reason: "start", seq: 0 });
       return (await starting).id === state.talk;
     """)
+
+
+def test_a_page_is_there_though_the_list_is_read_anew_meanwhile(people, server):
+    own, other = people.run("return [state.alice.session.userId, state.bob.session.userId]")
+    manage(server, "emit_event", text=likes(own, other, range(1, 41)))
+    assert people.run("""
+      const { notifications } = state.alice.store;
+      await notifications.load();
+      const first = notifications.getSnapshot().notifications.length;
+      const older = notifications.loadOlder();
+      state.alice.emit("reload", { reason: "start", seq: 0 });
+      await older;
+      const { notifications: rows, hasMore } = notifications.getSnapshot();
+      return [first, rows.length, hasMore];
+    """) == [30, 40, False]
 
 
 def test_what_was_seen_is_taken_off_the_counts_before_the_server_knows_it(talk):

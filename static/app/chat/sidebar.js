@@ -85,8 +85,8 @@ export function Sidebar({ id, isHit }) {
     if (clientHeight > 0 && scrollHeight - scrollTop - clientHeight < 600)
       store.conversations.loadOlder().catch(() => {});
   };
-  // A list that does not fill a tall window is never scrolled.
-  useEffect(loadNear, [conversations?.length, hasMore]);
+  // A list that does not fill a tall window is never scrolled. One that was read anew has its first page again.
+  useEffect(loadNear, [conversations, hasMore]);
   // The one that is open may be further down than the list is loaded.
   const listed = conversations ?? [];
   const open = byId[id];

@@ -1,4 +1,4 @@
-import { Loads } from "./loads.js";
+import { Loads, NextPages } from "./loads.js";
 import { Part, shareRows } from "./part.js";
 
 const PAGE = 30;
@@ -16,12 +16,13 @@ export class CallsPart extends Part {
   #loads = new Loads();
   #isWanted = false;
   #stop = () => {};
-  #isLoadingOlder = false;
+  #pages;
 
   constructor(context) {
     super(EMPTY, context.changed);
     this.#context = context;
     this.#parley = context.parley;
+    this.#pages = new NextPages(context.refreshes, "calls");
     if (this.#parley.calls.current) this.#follow(this.#parley.calls.current);
     context.on("call", ({ call }) => this.#follow(call));
     context.on("call.updated", ({ call }) => this.#loads.apply(() => this.#updated(call)));
@@ -44,22 +45,16 @@ export class CallsPart extends Part {
   }
 
   /** Loads the calls before the oldest one that is here. */
-  async loadOlder() {
-    const { calls, hasMore } = this.getSnapshot();
-    if (!calls || !hasMore || this.#isLoadingOlder) return;
-    const before = calls[calls.length - 1].id;
-    this.#isLoadingOlder = true;
-    try {
+  loadOlder() {
+    return this.#pages.load(async () => {
+      const { calls, hasMore } = this.getSnapshot();
+      if (!calls || !hasMore) return;
+      const before = calls[calls.length - 1].id;
       await this.#visibly({ limit: PAGE, before }, (older) => [
         ...this.getSnapshot().calls.filter(({ id }) => id >= before),
         ...older,
       ]);
-    } catch (error) {
-      // The list was loaded anew meanwhile.
-      if (error.code !== "aborted") throw error;
-    } finally {
-      this.#isLoadingOlder = false;
-    }
+    });
   }
 
   /** An ended call stays in `current` until this is called, or the next one begins. */

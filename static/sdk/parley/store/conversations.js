@@ -1,4 +1,4 @@
-import { Loads } from "./loads.js";
+import { Loads, NextPages } from "./loads.js";
 import { lastMessageOf } from "./messages.js";
 import { Part, sameList, share } from "./part.js";
 
@@ -23,12 +23,13 @@ export class Conversations extends Part {
   // As the server told them, by id.
   #rows = {};
   #cursor = null;
-  #isLoadingOlder = false;
+  #pages;
 
   constructor(context) {
     super({ conversations: null, byId: {}, hasMore: false, isLoading: false, error: null }, context.changed);
     this.#context = context;
     this.#parley = context.parley;
+    this.#pages = new NextPages(context.refreshes, "conversations");
     this.#listen();
   }
 
@@ -39,24 +40,18 @@ export class Conversations extends Part {
   }
 
   /** Loads the next page, if there is one. */
-  async loadOlder() {
-    const { conversations, hasMore } = this.getSnapshot();
-    if (!conversations || !hasMore || this.#isLoadingOlder) return;
-    const cursor = this.#cursor;
-    this.#isLoadingOlder = true;
-    try {
+  loadOlder() {
+    return this.#pages.load(async () => {
+      const { conversations, hasMore } = this.getSnapshot();
+      if (!conversations || !hasMore) return;
+      const cursor = this.#cursor;
       await this.#visibly(() =>
         this.#loads.run(
           () => this.#parley.messages.listConversations({ limit: PAGE, cursor }),
           (reply) => this.#keepPage(reply, this.#order),
         ),
       );
-    } catch (error) {
-      // The list was loaded anew meanwhile.
-      if (error.code !== "aborted") throw error;
-    } finally {
-      this.#isLoadingOlder = false;
-    }
+    });
   }
 
   /** The conversation of that id, which need not be in the pages that are loaded. */

@@ -35,6 +35,39 @@ export class Loads {
   }
 }
 
+/** The pages below a list, which are asked for one at a time. `refreshes` read the list anew under that name. */
+export class NextPages {
+  #refreshes;
+  #name;
+  #isUnderWay = false;
+
+  constructor(refreshes, name) {
+    this.#refreshes = refreshes;
+    this.#name = name;
+  }
+
+  /** Runs `load`, and again where the list was read anew meanwhile: the page belonged to the one before. */
+  async load(load) {
+    if (this.#isUnderWay) return;
+    this.#isUnderWay = true;
+    try {
+      while (await isAbandoned(load)) if (!(await this.#refreshes.settled(this.#name))) return;
+    } finally {
+      this.#isUnderWay = false;
+    }
+  }
+}
+
+async function isAbandoned(load) {
+  try {
+    await load();
+    return false;
+  } catch (error) {
+    if (error.code !== "aborted") throw error;
+    return true;
+  }
+}
+
 /**
  * Reads that have to succeed at last. Those of one name run one after the other; what is asked for while it runs, runs
  * once more. After a failure that may pass it is tried again, with growing pauses and with the next connection.
@@ -61,9 +94,16 @@ export class Refreshes {
     this.ask(name, work).catch(() => {});
   }
 
-  /** Resolves when the work of that name, if it is under way, has ended. */
+  /** Resolves when the work of that name, if it is under way, has ended: to whether it succeeded. */
   async settled(name) {
-    await this.#entries.get(name)?.running?.catch(() => {});
+    const running = this.#entries.get(name)?.running;
+    return (
+      !running ||
+      running.then(
+        () => true,
+        () => false,
+      )
+    );
   }
 
   stop() {

@@ -1,4 +1,4 @@
-import { Loads } from "./loads.js";
+import { Loads, NextPages } from "./loads.js";
 import { Part, shareRows } from "./part.js";
 
 const PAGE = 30;
@@ -12,12 +12,13 @@ export class Notifications extends Part {
   #loads = new Loads();
   #isWanted = false;
   #cursor = null;
-  #isLoadingOlder = false;
+  #pages;
 
   constructor(context) {
     super(EMPTY, context.changed);
     this.#context = context;
     this.#parley = context.parley;
+    this.#pages = new NextPages(context.refreshes, "notifications");
     const refresh = () => this.#isWanted && this.#refresh().catch(() => {});
     context.on("notification.new", (data) => this.#loads.apply(() => this.#changed(data)));
     context.on("notification.read_all", refresh);
@@ -47,23 +48,16 @@ export class Notifications extends Part {
   }
 
   /** Loads the next page, if there is one. */
-  async loadOlder() {
-    const { notifications, hasMore } = this.getSnapshot();
-    if (!notifications || !hasMore || this.#isLoadingOlder) return;
-    this.#isLoadingOlder = true;
-    const cursor = this.#cursor;
-    try {
-      await this.#visibly({ limit: PAGE, cursor }, (reply) => {
+  loadOlder() {
+    return this.#pages.load(async () => {
+      const { notifications, hasMore } = this.getSnapshot();
+      if (!notifications || !hasMore) return;
+      await this.#visibly({ limit: PAGE, cursor: this.#cursor }, (reply) => {
         const above = this.getSnapshot().notifications;
         const known = new Set(above.map(({ id }) => id));
         this.#keep([...above, ...reply.notifications.filter(({ id }) => !known.has(id))], reply);
       });
-    } catch (error) {
-      // The list was loaded anew meanwhile.
-      if (error.code !== "aborted") throw error;
-    } finally {
-      this.#isLoadingOlder = false;
-    }
+    });
   }
 
   /** Marks one as read: here at once, then on the server. */
