@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import httpx
+from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import expect
 
 from tests.browser.chromium import PATIENCE, barriers, watch
@@ -137,11 +138,20 @@ class Window:
         self.context.close()
 
 
+# Waits until the server knows it, or for two seconds where it does not answer.
+END_CALL = """async () => {
+  if (!location.pathname.startsWith("/app/")) return;
+  const { parley } = await import("/static/app/client.js");
+  await Promise.race([parley.calls.current?.end(), new Promise((resolve) => setTimeout(resolve, 2000))]);
+}"""
+
+
 @contextlib.contextmanager
 def opened_windows(make, server):
     """A function that opens the window of a demo user by name with `make(login, **options)`.
 
-    All windows are closed at the end; whatever one of them complained about fails the test.
+    All windows are closed at the end, and their calls ended, which would ring in the next test; whatever one of them
+    complained about fails the test.
     """
     opened, logins = [], demo_people(server)
 
@@ -152,5 +162,8 @@ def opened_windows(make, server):
     yield window
     complaints = [text for each in opened for text in each.complaints]
     for each in opened:
+        # A page that is gone has no call.
+        with contextlib.suppress(PlaywrightError):
+            each.page.evaluate(END_CALL)
         each.close()
     assert complaints == [], complaints

@@ -6,7 +6,7 @@ import pytest
 
 from tests.browser import firefox, firefox_pages
 from tests.browser.chromium import FLAGS, WHOLE, browser, closed_at_the_end
-from tests.browser.client_pages import Api, Window, demo_people, opened_windows
+from tests.browser.client_pages import END_CALL, Api, Window, demo_people, opened_windows
 from tests.browser.staff import StaffServer, open_page
 from tests.server import RunningServer
 
@@ -150,4 +150,4 @@ def pair(fox_windows, fox, fox_server, fox_chat):
         firefox_pages.visit(window, f"{fox_server.base}/app/chats/{fox_chat}").find("log", "Messages")
     yield fox_windows
     for window in fox_windows:
-        window.run(firefox_pages.END_CALL)
+        window.run(END_CALL)

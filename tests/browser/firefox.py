@@ -57,7 +57,10 @@ LIVE_EVENTS = [
     "browsingContext.userPromptOpened",
 ]
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
+# After every change of colours has ended.
 BARRIERS = """async (options) => {
+  const isEnding = ({ effect }) => effect.getComputedTiming().endTime < 2000;
+  await Promise.allSettled(document.getAnimations().filter(isEnding).map(({ finished }) => finished));
   const found = await axe.run(document, { resultTypes: ["violations"], ...JSON.parse(options) });
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" ")}`);
 }"""

@@ -31,12 +31,6 @@ AT_END = """() => {
   const log = document.querySelector("[role=log]");
   return log.scrollHeight - log.scrollTop - log.clientHeight < 4;
 }"""
-END_CALL = """async () => {
-  const { parley } = await import("/static/app/client.js");
-  const call = parley.calls.current;
-  if (call) await Promise.resolve(call.end());
-  return true;
-}"""
 
 
 def sign_in(window, server, name, base=None):

@@ -7,9 +7,10 @@ import time
 
 import pytest
 
+from tests.browser.client_pages import END_CALL
 from tests.browser.feed_events import like
 from tests.browser.firefox import needs_firefox
-from tests.browser.firefox_pages import END_CALL, ONLINE, enter, sign_in, unique, write
+from tests.browser.firefox_pages import ONLINE, enter, sign_in, unique, write
 from tests.faults.proxy import PASS, REFUSE, FaultyProxy
 from tests.waiting import wait_for
 
