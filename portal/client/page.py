@@ -45,6 +45,11 @@ def later_sheets() -> list[str]:
     return [staticfiles_storage.url(name) for name in names if name not in FIRST_SHEETS]
 
 
+def pictures(language: str) -> dict[str, str]:
+    """Of a conversation in that language: scheme of colours → address."""
+    return {scheme: staticfiles_storage.url(f"app/pictures/landing-{language}-{scheme}.webp") for scheme in SCHEMES}
+
+
 def options(request: HttpRequest) -> dict[str, Any]:
     """Options for the client, embedded in the page; they are public, so they contain no secrets."""
     return {
@@ -55,7 +60,7 @@ def options(request: HttpRequest) -> dict[str, Any]:
             for login in demo_logins(request)
             if login.title in DEMO_TITLES
         ],
-        "pictures": {scheme: staticfiles_storage.url(f"app/pictures/landing-{scheme}.webp") for scheme in SCHEMES},
+        "pictures": {code: pictures(code) for code, _name in settings.LANGUAGES},
         "catalogs": catalog_addresses(),
         "emoji": {code: staticfiles_storage.url(f"vendor/emoji-{code}.json") for code, _name in settings.LANGUAGES},
         "sheets": later_sheets(),

@@ -1,13 +1,14 @@
 """Pictures of every page: light and dark, on a phone and a desktop, in English and Arabic.
 
 `python -m tests.browser.screenshots [--only NAME] [--shown]` starts a server with demo users, writes to
-var/screenshots and prints the folder. `--shown` writes the pictures that the README and the landing page show.
-Run as `python3 dev.py screenshots`.
+var/screenshots and prints the folder. `--shown` writes the pictures that the README and the landing page show; it needs
+fonts of every language (apt-get install fonts-noto-cjk). Run as `python3 dev.py screenshots`.
 """
 
 import argparse
 import contextlib
 import itertools
+import json
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -89,6 +90,7 @@ README_PICTURES = {
 # As large as the landing page shows it at most (pages/landing.js), for screens with half as many points again.
 LANDING_SIZE = {"width": 760, "height": 540}
 LANDING_SCALE = 1.5
+LANDING_QUALITY = 70
 
 
 def settle(page) -> None:
@@ -98,21 +100,15 @@ def settle(page) -> None:
     page.wait_for_timeout(150)
 
 
-# What the people of the pictures say: those in the list, and the two whose conversation is open.
-OTHERS = {"Olga Lind": "The tickets are here", "Omar Said": "See you there", "Mei Tan": "Thank you for the book"}
-TALK = (
-    ("Bob", "Shall we look at the route for Saturday?"),
-    ("Alice", "Yes. The path along the river is *open again*, I walked a part of it this morning."),
-    ("Bob", "Good. How long will it take us?"),
-    ("Alice", "Four hours, with an hour for lunch."),
-    ("Bob", "Then I bring the map, and you bring the coffee."),
-)
+# What the people of the pictures say in each language: `others` in the list, `talk` in turns, Bob first.
+OTHERS = ("Olga Lind", "Omar Said", "Mei Tan")
+WORDS = json.loads((Path(__file__).parent / "screenshots.json").read_text(encoding="utf-8"))
 
 
 class Studio:
     """A running server, a browser, and a conversation worth showing."""
 
-    def __init__(self, chromium, server, stack):
+    def __init__(self, chromium, server, stack, language):
         self.chromium, self.server = chromium, server
         self.folder = stack.enter_context(tempfile.TemporaryDirectory())
         self.stack = stack
@@ -120,20 +116,28 @@ class Studio:
         alice, bob = (Api(server, self.logins[name]) for name in ("Alice", "Bob"))
         self.alice = alice
         self.chat = alice.chat_with(bob)
-        for name, text in OTHERS.items():
+        words = WORDS[language]
+        for name, text in zip(OTHERS, words["others"], strict=True):
             first_name, last_name = name.split()
             person = Person(server, first_name)
             person.api.patch("/profile", json={"last_name": last_name}).raise_for_status()
             chat = person.api.post("/messages/conversations", json={"user_id": alice.user["id"]}).json()["conversation"]
             person.api.post(f"/messages/conversations/{chat['id']}/messages", json={"body": text}).raise_for_status()
             # The last one stays unread.
-            if name != list(OTHERS)[-1]:
+            if name != OTHERS[-1]:
                 alice.http.post(f"/messages/conversations/{chat['id']}/read", json={}).raise_for_status()
-        for speaker, text in TALK:
-            said = {"Alice": alice, "Bob": bob}[speaker].send(self.chat, text)
+        for turn, text in enumerate(words["talk"]):
+            said = (bob, alice)[turn % 2].send(self.chat, text)
         for reader in (bob, alice):
             reader.http.post(f"/messages/conversations/{self.chat}/read", json={}).raise_for_status()
         alice.http.post(f"/messages/messages/{said['id']}/reactions", json={"emoji": "❤"}).raise_for_status()
+
+    @contextlib.contextmanager
+    def window(self, name: str) -> Iterator[None]:
+        """This demo user is online meanwhile."""
+        with contextlib.closing(Window(self.chromium, self.server, self.logins[name])) as window:
+            window.open()
+            yield
 
     @cached_property
     def cautious(self) -> Person:
@@ -177,7 +181,9 @@ class Studio:
                 page.goto(self.server.base + PAGES[name].format(chat=self.chat))
             settle(page)
             if not name.startswith(("docs", "support")):
-                page.wait_for_function("language => document.documentElement.lang === language", arg=language)
+                page.wait_for_function(
+                    "language => document.documentElement.lang.toLowerCase() === language", arg=language
+                )
             if name == "landing":
                 page.locator(".landing-picture.there").wait_for()
                 settle(page)
@@ -230,34 +236,32 @@ def take_all(chromium: Browser, folder: Path = FOLDER, *, only: str = "") -> lis
 def take_shown(chromium: Browser) -> list[Path]:
     """Writes the pictures that the README and the landing page show."""
     written = []
-    with contextlib.ExitStack() as stack:
-        studio = stack.enter_context(running_studio(chromium))
-        # Bob is online.
-        bob = stack.enter_context(contextlib.closing(Window(chromium, studio.server, studio.logins["Bob"])))
-        bob.open()
-        for picture, (name, size, scheme) in README_PICTURES.items():
-            target = README_FOLDER / f"{picture}.png"
-            studio.take(name, target, size=size, scheme=scheme, language="en")
-            written.append(target)
-        for scheme in SCHEMES:
-            target = LANDING_FOLDER / f"landing-{scheme}.png"
-            look = {"viewport": LANDING_SIZE, "device_scale_factor": LANDING_SCALE, "color_scheme": scheme}
-            studio.draw("conversation", target, {**look, "locale": "en"})
-            with Image.open(target) as drawn:
-                drawn.convert("RGB").save(target.with_suffix(".webp"), quality=80, method=6)
-            target.unlink()
-            written.append(target.with_suffix(".webp"))
+    for language in tqdm(WORDS, disable=not sys.stderr.isatty(), unit="language"):
+        with running_studio(chromium, language) as studio, studio.window("Bob"):
+            if language == "en":
+                for picture, (name, size, scheme) in README_PICTURES.items():
+                    written.append(README_FOLDER / f"{picture}.png")
+                    studio.take(name, written[-1], size=size, scheme=scheme, language=language)
+            for scheme in SCHEMES:
+                look = {"viewport": LANDING_SIZE, "device_scale_factor": LANDING_SCALE, "color_scheme": scheme}
+                target = LANDING_FOLDER / f"landing-{language}-{scheme}.webp"
+                drawn = target.with_suffix(".png")
+                studio.draw("conversation", drawn, {**look, "locale": language})
+                with Image.open(drawn) as picture:
+                    picture.convert("RGB").save(target, quality=LANDING_QUALITY, method=6)
+                drawn.unlink()
+                written.append(target)
     return written
 
 
 @contextlib.contextmanager
-def running_studio(chromium: Browser) -> Iterator[Studio]:
+def running_studio(chromium: Browser, language: str = "en") -> Iterator[Studio]:
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         server = RunningServer(Path(folder), RATELIMIT_ENABLE="0")
         stack.callback(server.kill)
         server.start(demo=True)
-        yield Studio(chromium, server, stack)
+        yield Studio(chromium, server, stack, language)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The first page: demo users side by side, in the language of the visitor."""
 
+import re
 import secrets
 
 import pytest
@@ -120,3 +121,12 @@ def test_a_demo_user_speaks_the_language_of_the_visitor(visit, people):
     expect(html).to_have_attribute("lang", "de")
     people["Alice"].http.patch("/profile", json={"language": before}).raise_for_status()
     expect(html).to_have_attribute("lang", "en")
+
+
+def test_the_picture_speaks_the_language_of_the_page_and_has_its_colours(visit):
+    page = visit(locale="ar", color_scheme="dark")
+    shown = page.locator(".landing-picture img:visible")
+    expect(shown).to_have_attribute("src", re.compile(r"/landing-ar-dark\b"))
+    page.get_by_role("combobox").select_option("de")
+    expect(shown).to_have_attribute("src", re.compile(r"/landing-de-dark\b"))
+    wait_until(page, "() => document.querySelector('.landing-picture .dark').naturalWidth > 1000")

@@ -62,7 +62,7 @@ def test_the_picture_of_the_first_page_comes_last_and_in_one_colour(chromium, se
     page.wait_for_function("() => [...document.images].some((image) => image.naturalWidth > 1000 && image.complete)")
     page.wait_for_load_state("networkidle")
     [[name, size, start]] = page.evaluate(PICTURES, PICTURE)
-    assert f"landing-{scheme}." in name
+    assert f"landing-en-{scheme}." in name
     assert 5 * 1024 < size <= 60 * 1024
     rest = page.evaluate(
         """(picture) => performance.getEntriesByType("resource").filter((entry) => !entry.name.includes(picture))

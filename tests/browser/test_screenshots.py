@@ -3,10 +3,14 @@
 import re
 
 import pytest
+from django.conf import settings
 from PIL import Image
 
 from tests.browser.chromium import needs_chromium
 from tests.browser.screenshots import (
+    LANDING_FOLDER,
+    LANDING_SCALE,
+    LANDING_SIZE,
     LANGUAGES,
     PAGES,
     README_FOLDER,
@@ -14,6 +18,7 @@ from tests.browser.screenshots import (
     SCHEMES,
     SECTIONS,
     SIZES,
+    WORDS,
     take_all,
 )
 from tests.server import ROOT
@@ -56,3 +61,13 @@ def test_the_pictures_of_the_readme_are_there_and_small():
         path = README_FOLDER / f"{name}.png"
         assert f"docs/images/{path.name}" in readme
         assert path.stat().st_size <= 150_000
+
+
+def test_the_landing_page_has_a_small_picture_in_each_language():
+    languages = [code for code, _name in settings.LANGUAGES]
+    assert sorted(WORDS) == sorted(languages)
+    wanted = {f"landing-{code}-{scheme}.webp" for code in languages for scheme in SCHEMES}
+    assert {path.name for path in LANDING_FOLDER.iterdir()} == wanted
+    for path in LANDING_FOLDER.iterdir():
+        assert path.stat().st_size <= 60_000
+        assert Image.open(path).size == tuple(LANDING_SCALE * side for side in LANDING_SIZE.values())

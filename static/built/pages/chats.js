@@ -34,6 +34,39 @@ class Loads {
   }
 }
 
+/** The pages below a list, which are asked for one at a time. `refreshes` read the list anew under that name. */
+class NextPages {
+  #refreshes;
+  #name;
+  #isUnderWay = false;
+
+  constructor(refreshes, name) {
+    this.#refreshes = refreshes;
+    this.#name = name;
+  }
+
+  /** Runs `load`, and again where the list was read anew meanwhile: the page belonged to the one before. */
+  async load(load) {
+    if (this.#isUnderWay) return;
+    this.#isUnderWay = true;
+    try {
+      while (await isAbandoned(load)) if (!(await this.#refreshes.settled(this.#name))) return;
+    } finally {
+      this.#isUnderWay = false;
+    }
+  }
+}
+
+async function isAbandoned(load) {
+  try {
+    await load();
+    return false;
+  } catch (error) {
+    if (error.code !== "aborted") throw error;
+    return true;
+  }
+}
+
 /**
  * Reads that have to succeed at last. Those of one name run one after the other; what is asked for while it runs, runs
  * once more. After a failure that may pass it is tried again, with growing pauses and with the next connection.
@@ -60,9 +93,16 @@ class Refreshes {
     this.ask(name, work).catch(() => {});
   }
 
-  /** Resolves when the work of that name, if it is under way, has ended. */
+  /** Resolves when the work of that name, if it is under way, has ended: to whether it succeeded. */
   async settled(name) {
-    await this.#entries.get(name)?.running?.catch(() => {});
+    const running = this.#entries.get(name)?.running;
+    return (
+      !running ||
+      running.then(
+        () => true,
+        () => false,
+      )
+    );
   }
 
   stop() {
@@ -237,12 +277,13 @@ class CallsPart extends Part {
   #loads = new Loads();
   #isWanted = false;
   #stop = () => {};
-  #isLoadingOlder = false;
+  #pages;
 
   constructor(context) {
     super(EMPTY$2, context.changed);
     this.#context = context;
     this.#parley = context.parley;
+    this.#pages = new NextPages(context.refreshes, "calls");
     if (this.#parley.calls.current) this.#follow(this.#parley.calls.current);
     context.on("call", ({ call }) => this.#follow(call));
     context.on("call.updated", ({ call }) => this.#loads.apply(() => this.#updated(call)));
@@ -265,22 +306,16 @@ class CallsPart extends Part {
   }
 
   /** Loads the calls before the oldest one that is here. */
-  async loadOlder() {
-    const { calls, hasMore } = this.getSnapshot();
-    if (!calls || !hasMore || this.#isLoadingOlder) return;
-    const before = calls[calls.length - 1].id;
-    this.#isLoadingOlder = true;
-    try {
+  loadOlder() {
+    return this.#pages.load(async () => {
+      const { calls, hasMore } = this.getSnapshot();
+      if (!calls || !hasMore) return;
+      const before = calls[calls.length - 1].id;
       await this.#visibly({ limit: PAGE$6, before }, (older) => [
         ...this.getSnapshot().calls.filter(({ id }) => id >= before),
         ...older,
       ]);
-    } catch (error) {
-      // The list was loaded anew meanwhile.
-      if (error.code !== "aborted") throw error;
-    } finally {
-      this.#isLoadingOlder = false;
-    }
+    });
   }
 
   /** An ended call stays in `current` until this is called, or the next one begins. */
@@ -832,12 +867,13 @@ class Conversations extends Part {
   // As the server told them, by id.
   #rows = {};
   #cursor = null;
-  #isLoadingOlder = false;
+  #pages;
 
   constructor(context) {
     super({ conversations: null, byId: {}, hasMore: false, isLoading: false, error: null }, context.changed);
     this.#context = context;
     this.#parley = context.parley;
+    this.#pages = new NextPages(context.refreshes, "conversations");
     this.#listen();
   }
 
@@ -848,24 +884,18 @@ class Conversations extends Part {
   }
 
   /** Loads the next page, if there is one. */
-  async loadOlder() {
-    const { conversations, hasMore } = this.getSnapshot();
-    if (!conversations || !hasMore || this.#isLoadingOlder) return;
-    const cursor = this.#cursor;
-    this.#isLoadingOlder = true;
-    try {
+  loadOlder() {
+    return this.#pages.load(async () => {
+      const { conversations, hasMore } = this.getSnapshot();
+      if (!conversations || !hasMore) return;
+      const cursor = this.#cursor;
       await this.#visibly(() =>
         this.#loads.run(
           () => this.#parley.messages.listConversations({ limit: PAGE$4, cursor }),
           (reply) => this.#keepPage(reply, this.#order),
         ),
       );
-    } catch (error) {
-      // The list was loaded anew meanwhile.
-      if (error.code !== "aborted") throw error;
-    } finally {
-      this.#isLoadingOlder = false;
-    }
+    });
   }
 
   /** The conversation of that id, which need not be in the pages that are loaded. */
@@ -1167,12 +1197,13 @@ class Notifications extends Part {
   #loads = new Loads();
   #isWanted = false;
   #cursor = null;
-  #isLoadingOlder = false;
+  #pages;
 
   constructor(context) {
     super(EMPTY, context.changed);
     this.#context = context;
     this.#parley = context.parley;
+    this.#pages = new NextPages(context.refreshes, "notifications");
     const refresh = () => this.#isWanted && this.#refresh().catch(() => {});
     context.on("notification.new", (data) => this.#loads.apply(() => this.#changed(data)));
     context.on("notification.read_all", refresh);
@@ -1202,23 +1233,16 @@ class Notifications extends Part {
   }
 
   /** Loads the next page, if there is one. */
-  async loadOlder() {
-    const { notifications, hasMore } = this.getSnapshot();
-    if (!notifications || !hasMore || this.#isLoadingOlder) return;
-    this.#isLoadingOlder = true;
-    const cursor = this.#cursor;
-    try {
-      await this.#visibly({ limit: PAGE$3, cursor }, (reply) => {
+  loadOlder() {
+    return this.#pages.load(async () => {
+      const { notifications, hasMore } = this.getSnapshot();
+      if (!notifications || !hasMore) return;
+      await this.#visibly({ limit: PAGE$3, cursor: this.#cursor }, (reply) => {
         const above = this.getSnapshot().notifications;
         const known = new Set(above.map(({ id }) => id));
         this.#keep([...above, ...reply.notifications.filter(({ id }) => !known.has(id))], reply);
       });
-    } catch (error) {
-      // The list was loaded anew meanwhile.
-      if (error.code !== "aborted") throw error;
-    } finally {
-      this.#isLoadingOlder = false;
-    }
+    });
   }
 
   /** Marks one as read: here at once, then on the server. */
@@ -5121,8 +5145,8 @@ function Sidebar({ id, isHit }) {
     if (clientHeight > 0 && scrollHeight - scrollTop - clientHeight < 600)
       store.conversations.loadOlder().catch(() => {});
   };
-  // A list that does not fill a tall window is never scrolled.
-  A(loadNear, [conversations?.length, hasMore]);
+  // A list that does not fill a tall window is never scrolled. One that was read anew has its first page again.
+  A(loadNear, [conversations, hasMore]);
   // The one that is open may be further down than the list is loaded.
   const listed = conversations ?? [];
   const open = byId[id];

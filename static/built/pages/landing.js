@@ -108,7 +108,7 @@ function Landing({ query }) {
 // After all that the page needs: who signs in at once does not load it.
 const PICTURE_MS = 500;
 
-// A conversation, in the colours of the page. The one of the other colours is not loaded.
+// A conversation, in the language and the colours of the page. The one of the other colours is not loaded.
 function Picture() {
   const [isWanted, setWanted] = d(false);
   const [isThere, setThere] = d(false);
@@ -119,9 +119,9 @@ function Picture() {
   const alt = t("A conversation: messages with their times and ticks, and the list of chats beside it");
   return html`<div class=${`landing-picture ${isThere ? "there" : ""}`}>${
     isWanted &&
-    Object.entries(config.pictures).map(
+    Object.entries(config.pictures[language()]).map(
       ([scheme, address]) =>
-        html`<img key=${scheme} class=${scheme} src=${address} alt=${alt} width="760" height="540" loading="lazy" onLoad=${() => setThere(true)} />`,
+        html`<img key=${address} class=${scheme} src=${address} alt=${alt} width="760" height="540" loading="lazy" onLoad=${() => setThere(true)} />`,
     )
   }</div>`;
 }
