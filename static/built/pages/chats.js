@@ -45,25 +45,22 @@ class NextPages {
     this.#name = name;
   }
 
-  /** Runs `load`, and again where the list was read anew meanwhile: the page belonged to the one before. */
+  /** Runs `load`, and again if the list was read anew meanwhile: that page belonged to the list before. */
   async load(load) {
     if (this.#isUnderWay) return;
     this.#isUnderWay = true;
     try {
-      while (await isAbandoned(load)) if (!(await this.#refreshes.settled(this.#name))) return;
+      for (;;) {
+        try {
+          return await load();
+        } catch (error) {
+          if (error.code !== "aborted") throw error;
+        }
+        if (!(await this.#refreshes.settled(this.#name))) return;
+      }
     } finally {
       this.#isUnderWay = false;
     }
-  }
-}
-
-async function isAbandoned(load) {
-  try {
-    await load();
-    return false;
-  } catch (error) {
-    if (error.code !== "aborted") throw error;
-    return true;
   }
 }
 
@@ -93,16 +90,14 @@ class Refreshes {
     this.ask(name, work).catch(() => {});
   }
 
-  /** Resolves when the work of that name, if it is under way, has ended: to whether it succeeded. */
+  /** Resolves when no work of that name is under way: to false if it has failed. */
   async settled(name) {
-    const running = this.#entries.get(name)?.running;
-    return (
-      !running ||
-      running.then(
-        () => true,
-        () => false,
-      )
-    );
+    try {
+      await this.#entries.get(name)?.running;
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   stop() {
@@ -888,10 +883,9 @@ class Conversations extends Part {
     return this.#pages.load(async () => {
       const { conversations, hasMore } = this.getSnapshot();
       if (!conversations || !hasMore) return;
-      const cursor = this.#cursor;
       await this.#visibly(() =>
         this.#loads.run(
-          () => this.#parley.messages.listConversations({ limit: PAGE$4, cursor }),
+          () => this.#parley.messages.listConversations({ limit: PAGE$4, cursor: this.#cursor }),
           (reply) => this.#keepPage(reply, this.#order),
         ),
       );

@@ -44,10 +44,9 @@ export class Conversations extends Part {
     return this.#pages.load(async () => {
       const { conversations, hasMore } = this.getSnapshot();
       if (!conversations || !hasMore) return;
-      const cursor = this.#cursor;
       await this.#visibly(() =>
         this.#loads.run(
-          () => this.#parley.messages.listConversations({ limit: PAGE, cursor }),
+          () => this.#parley.messages.listConversations({ limit: PAGE, cursor: this.#cursor }),
           (reply) => this.#keepPage(reply, this.#order),
         ),
       );
