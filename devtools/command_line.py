@@ -25,7 +25,7 @@ from devtools.environment import (
     usable_venv,
 )
 from devtools.releases import release
-from devtools.testing import test
+from devtools.testing import AT_ONCE, test
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -70,7 +70,12 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--all", action="store_true", help="a part that this machine cannot run is a failure")
     one.add_argument("--full", action="store_true", help="the long run: every fault and guess in full size (an hour)")
     one.add_argument("--no-lint", action="store_true", help="tests only")
-    one.add_argument("--jobs", type=int, choices=[1, 2, 3], help="parts that run at the same time (3; with --full 1)")
+    one.add_argument(
+        "--jobs",
+        type=int,
+        choices=range(1, AT_ONCE + 1),
+        help=f"parts that run at the same time ({AT_ONCE}; with --full 1)",
+    )
 
     one = commands.add_parser("check", help="format, style, layers, types and the client's sources: seconds")
     one.set_defaults(action=checked)
