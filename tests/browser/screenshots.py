@@ -100,7 +100,7 @@ def settle(page) -> None:
     page.wait_for_timeout(150)
 
 
-# What the people of the pictures say in each language: `others` in the list, `talk` in turns, Bob first.
+# The texts of the pictures by language: `others` wrote the messages in the list; Bob and Alice take turns in `talk`.
 OTHERS = ("Olga Lind", "Omar Said", "Mei Tan")
 WORDS = json.loads((Path(__file__).parent / "screenshots.json").read_text(encoding="utf-8"))
 
@@ -247,8 +247,8 @@ def take_shown(chromium: Browser) -> list[Path]:
                 target = LANDING_FOLDER / f"landing-{language}-{scheme}.webp"
                 drawn = target.with_suffix(".png")
                 studio.draw("conversation", drawn, {**look, "locale": language})
-                with Image.open(drawn) as picture:
-                    picture.convert("RGB").save(target, quality=LANDING_QUALITY, method=6)
+                with Image.open(drawn) as image:
+                    image.convert("RGB").save(target, quality=LANDING_QUALITY, method=6)
                 drawn.unlink()
                 written.append(target)
     return written

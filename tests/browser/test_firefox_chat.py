@@ -168,9 +168,10 @@ FILL = """
 from core.database.transactions import unit_of_work
 from messaging.services import messages
 from accounts.models import User
+sender = User.objects.get(id={user})
 with unit_of_work():
     for number in range(1, 401):
-        messages.send(sender=User.objects.get(id={user}), conversation_id={chat}, body=f"Entry {{number}} of many")
+        messages.send(sender=sender, conversation_id={chat}, body=f"Entry {{number}} of many")
 """
 FIRST = """() => {
   const log = document.querySelector("[role=log]");
